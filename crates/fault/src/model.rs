@@ -84,8 +84,11 @@ impl Model {
         }
     }
 
-    /// Reads a name and the bits.
-    pub(crate) fn parse(name: &str, bits: &str) -> Result<Self, ParseFaultError> {
+    /// Reads a name and the bits, as [`name`](Self::name) and [`bits`](Self::bits) print them.
+    ///
+    /// # Errors
+    /// If either means nothing.
+    pub fn parse(name: &str, bits: &str) -> Result<Self, ParseFaultError> {
         match name {
             "flip" => Ok(Self::Flip(bit_list(bits)?)),
             "random" => hexadecimal(bits)
@@ -187,7 +190,8 @@ impl ModelKind {
     }
 
     /// A model for an operand of so many bits; none if the kind of model [cannot hit](Self::hits) it.
-    pub(crate) fn draw(self, draws: &mut Draws, width: u32) -> Option<Model> {
+    #[must_use]
+    pub fn draw(self, draws: &mut Draws, width: u32) -> Option<Model> {
         if !self.hits(width) {
             return None;
         }

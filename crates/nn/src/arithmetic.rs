@@ -17,6 +17,12 @@ impl Quantisation {
     pub fn value(self, byte: u8) -> f32 {
         self.scale * (f32::from(byte) - f32::from(self.zero))
     }
+
+    /// The byte that is nearest to a value; an exact half goes to the even one.
+    #[must_use]
+    pub fn stored(self, value: f32) -> u8 {
+        ((value / self.scale).round_ties_even() + f32::from(self.zero)).clamp(0.0, 255.0) as u8
+    }
 }
 
 /// Adding it to a number below 2²² leaves the nearest integer in the low bits, ties to even.

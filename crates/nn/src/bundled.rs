@@ -67,7 +67,12 @@ fn names() -> String {
 /// When there is none of that name.
 pub fn open(name: &str) -> Result<NetworkTarget, BundledError> {
     let bundled = NETWORKS.iter().find(|network| network.name == name);
-    bundled.ok_or_else(|| BundledError::Name { name: name.to_owned() })?.open()
+    bundled.ok_or_else(|| unknown(name))?.open()
+}
+
+/// There is none of that name.
+pub(crate) fn unknown(name: &str) -> BundledError {
+    BundledError::Name { name: name.to_owned() }
 }
 
 impl Bundled {

@@ -6,24 +6,56 @@ use campaign::{Description, SelectionWords};
 #[must_use]
 pub fn describe(words: &SelectionWords) -> Description {
     let change = match words.model.as_deref() {
-        Some("random") => "its byte is replaced by another, uniform over all",
-        Some("zero") => "its byte becomes zero",
-        _ => "one of its eight bits flips",
+        None | Some("flip") => "one of its bits flips".to_owned(),
+        Some("random") => "another value, uniform over all, replaces it".to_owned(),
+        Some("zero") => "it becomes zero".to_owned(),
+        Some(word) => match word.split_once(':') {
+            Some(("value", value)) => format!("the number {value}, as near as it can be stored, replaces it"),
+            Some(("range", range)) => {
+                format!("a number drawn uniformly from {range}, as near as it can be stored, replaces it")
+            }
+            _ => format!("its bits change by the model {word}"),
+        },
+    };
+    let (element, member, usual, not_hit) = match words.target.as_deref() {
+        Some("weight") => {
+            ("one stored weight in one inference", "a weight", "all layers that have some", "neurons, biases, inputs")
+        }
+        Some("bias") => (
+            "one stored bias of 32 bits in one inference",
+            "a bias",
+            "all layers that have some",
+            "neurons, weights, inputs",
+        ),
+        Some("in" | "input") => {
+            ("one element that a layer reads in one inference", "an element", "the image", "neurons, weights, biases")
+        }
+        _ => (
+            "the stored output of one neuron of one inference, after requantisation and Relu",
+            "a neuron",
+            "the convolutions",
+            "weights, biases, inputs",
+        ),
     };
     let layers = if words.kernel.is_empty() && words.group.is_empty() {
-        "the convolutions".to_owned()
+        usual.to_owned()
     } else {
         let parts: Vec<&str> = words.kernel.iter().chain(&words.group).map(String::as_str).collect();
         format!("the layers {}", parts.join(", "))
     };
+    let scope = match words.scope.as_deref() {
+        None | Some("thread" | "one") => String::new(),
+        Some(scope) => match scope.strip_suffix(":each") {
+            Some(scope) => format!(" All places of its `{scope}` are hit, each in a way of its own."),
+            None => format!(" All places of its `{scope}` are hit, in the same way."),
+        },
+    };
     Description {
         faults: format!(
-            "In the stored output of one neuron of one inference, after requantisation and Relu, {change}. Each run draws an \
-             image that the network classifies as its label says, a neuron of {layers}, and the bit, each with the same chance."
+            "In {element}, {change}. Each run draws an image that the network classifies as its label says, {member} of {layers}, \
+             and what happens to it, each with the same chance.{scope}"
         ),
-        not_hit: "Only outputs of neurons are hit. Weights, biases, inputs, accumulators, and the machine that computes them \
-                  are not."
-            .to_owned(),
+        not_hit: format!("In this campaign {not_hit}, accumulators, and the machine that computes are not hit."),
         machine: vec![
             "Masked means equal logits; good means other logits and the same class; bad means another class, which is what \
              is called a misclassification or an SDC elsewhere."

@@ -1,8 +1,10 @@
 //! A forward run in plain loops: what everything else is compared with.
 
+use std::borrow::Cow;
+
 use crate::arithmetic::requantise;
-use crate::hit::{Hit, HitBytes};
-use crate::network::{Conv, Network, Operator, Tensor};
+use crate::hit::{Hit, HitBits, Operand, Place, strike};
+use crate::network::{Conv, Network, Operator, Tensor, Window};
 
 /// Everything that a forward run makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +13,8 @@ pub struct Run {
     pub tensors: Vec<Vec<u8>>,
     /// What was requantised, for each layer: sums of products, sums of averages; empty where nothing was.
     pub accumulators: Vec<Vec<i32>>,
-    /// The byte that was hit, if one was.
-    pub hit: Option<HitBytes>,
+    /// The first element that was hit, if one was.
+    pub hit: Option<HitBits>,
 }
 
 impl Run {
@@ -37,7 +39,8 @@ pub fn top_class(logits: &[u8]) -> usize {
     logits.iter().position(|logit| Some(logit) == largest).unwrap_or(0)
 }
 
-/// Runs the network on the bytes of an image, position-major; a hit happens when its layer has made its output.
+/// Runs the network on the bytes of an image, position-major. What a layer reads and holds is hit when it begins, what it makes
+/// when it has made it.
 ///
 /// An image of another size is filled up with zeros, or cut off: whoever reads images checks them.
 #[must_use]
@@ -45,27 +48,69 @@ pub fn forward(network: &Network, image: &[u8], hit: Option<&Hit>) -> Run {
     let mut input = image.to_vec();
     input.resize(network.tensors()[0].shape.elements(), 0);
     let mut run = Run { tensors: vec![input], accumulators: Vec::new(), hit: None };
-    for (number, layer) in network.layers().iter().enumerate() {
-        let output = network.output(number);
-        let of = |input: usize| (&network.tensors()[layer.inputs[input]], &run.tensors[layer.inputs[input]][..]);
-        let (sums, mut bytes) = match &layer.operator {
-            Operator::Conv(conv) | Operator::Dense(conv) => convolve(conv, of(0), output),
-            Operator::Add(table) => {
-                let pairs = of(0).1.iter().zip(of(1).1);
-                (Vec::new(), pairs.map(|(&a, &b)| table.of(a, b)).collect())
-            }
-            Operator::GlobalAverage { multiplier } => average(*multiplier, of(0), output),
-        };
-        if let Some(hit) = hit.filter(|hit| hit.layer == number)
-            && let Some(byte) = bytes.get_mut(hit.element)
-        {
-            let bytes = HitBytes { before: *byte, after: hit.model.apply(*byte) };
-            (*byte, run.hit) = (bytes.after, Some(bytes));
-        }
+    for number in 0..network.layers().len() {
+        let places = hit.map_or(&[][..], |hit| hit.of_layer(number));
+        let (sums, bytes) = step(network, number, places, &mut run);
         run.tensors.push(bytes);
         run.accumulators.push(sums);
     }
     run
+}
+
+/// What a layer makes, with what happens to it.
+fn step(network: &Network, number: usize, places: &[Place], run: &mut Run) -> (Vec<i32>, Vec<u8>) {
+    let (layer, output) = (&network.layers()[number], network.output(number));
+    let first = &mut run.hit;
+    let mut inputs: Vec<Cow<'_, [u8]>> = layer.inputs.iter().map(|&it| Cow::Borrowed(&run.tensors[it][..])).collect();
+    for place in places {
+        if let Operand::In(which) = place.operand
+            && let Some(bytes) = inputs.get_mut(which)
+            && place.element < bytes.len()
+        {
+            strike_byte(place, &mut bytes.to_mut()[place.element], first);
+        }
+    }
+    let of = |input: usize| (&network.tensors()[layer.inputs[input]], &inputs[input][..]);
+    let (sums, mut bytes) = match &layer.operator {
+        Operator::Conv(conv) | Operator::Dense(conv) => convolve(&faulty(conv, places, first), of(0), output),
+        Operator::Add(table) => {
+            let pairs = of(0).1.iter().zip(of(1).1);
+            (Vec::new(), pairs.map(|(&a, &b)| table.of(a, b)).collect())
+        }
+        Operator::MaxPool(window) => (Vec::new(), pool(*window, of(0), output)),
+        Operator::Concat => {
+            let all: Vec<_> = (0..inputs.len()).map(of).collect();
+            (Vec::new(), join(&all, output))
+        }
+        Operator::GlobalAverage { multiplier } => average(*multiplier, of(0), output),
+    };
+    for place in places.iter().filter(|place| place.operand == Operand::Out) {
+        if let Some(byte) = bytes.get_mut(place.element) {
+            strike_byte(place, byte, first);
+        }
+    }
+    (sums, bytes)
+}
+
+fn strike_byte(place: &Place, byte: &mut u8, first: &mut Option<HitBits>) {
+    *byte = strike(place.model, u32::from(*byte), place.operand, first) as u8;
+}
+
+/// The convolution with what happens to its weights and biases.
+fn faulty<'c>(conv: &'c Conv, places: &[Place], first: &mut Option<HitBits>) -> Cow<'c, Conv> {
+    let mut conv = Cow::Borrowed(conv);
+    for place in places {
+        let (element, operand) = (place.element, place.operand);
+        if operand == Operand::Weight && element < conv.weights.len() {
+            let weight = &mut conv.to_mut().weights[element];
+            *weight = strike(place.model, u32::from(*weight as u8), operand, first) as u8 as i8;
+        }
+        if operand == Operand::Bias && element < conv.bias.len() {
+            let bias = &mut conv.to_mut().bias[element];
+            *bias = strike(place.model, *bias as u32, operand, first) as i32;
+        }
+    }
+    conv
 }
 
 fn convolve(conv: &Conv, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (Vec<i32>, Vec<u8>) {
@@ -87,7 +132,8 @@ fn convolve(conv: &Conv, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (
                 let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
                 let first = channel / channels_per_group * per_group;
                 for (sum, &weight) in sums[first..].iter_mut().zip(weights) {
-                    *sum += value * i32::from(weight);
+                    // A faulty bias may be so large that the sum goes round, as it does in a register.
+                    *sum = sum.wrapping_add(value * i32::from(weight));
                 }
             }
         }
@@ -95,6 +141,23 @@ fn convolve(conv: &Conv, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (
     let multipliers = conv.multipliers.iter().cycle();
     let bytes = sums.iter().zip(multipliers).map(|(&sum, &by)| requantise(sum, by, output.quantisation.zero)).collect();
     (sums, bytes)
+}
+
+fn pool(window: Window, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> Vec<u8> {
+    let (from, to) = (input.shape, output.shape);
+    let largest = |element: usize| {
+        let (at, channel) = (element / to.channels, element % to.channels);
+        let read = window.reads(at / to.width, at % to.width, from);
+        read.map(|at| bytes[at * from.channels + channel]).max().unwrap_or(0)
+    };
+    (0..to.elements()).map(largest).collect()
+}
+
+fn join(inputs: &[(&Tensor, &[u8])], output: &Tensor) -> Vec<u8> {
+    let of = |at: usize| {
+        inputs.iter().flat_map(move |(input, bytes)| &bytes[at * input.shape.channels..][..input.shape.channels])
+    };
+    (0..output.shape.positions()).flat_map(of).copied().collect()
 }
 
 fn average(multiplier: f32, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (Vec<i32>, Vec<u8>) {

@@ -1,116 +1,107 @@
-//! What a fault does to one element of one tensor.
+//! What a fault does to elements of what a layer reads, holds and makes.
 
-use std::fmt;
-use std::num::NonZeroU8;
+use fault::Model;
 
-/// What happens to the stored byte of a neuron.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Model {
-    /// These bits flip.
-    Flip(NonZeroU8),
-    /// The byte is replaced.
-    Value(u8),
-    /// All bits become zero.
-    Zero,
-    /// These bits become zero, or one.
-    Stuck {
-        /// Which bits.
-        mask: NonZeroU8,
-        /// Whether they become one.
-        ones: bool,
-    },
+/// What of a layer is hit. The order is that in which a layer meets them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operand {
+    /// What it reads, by number: this layer alone reads the changed bytes.
+    In(usize),
+    /// Its weights.
+    Weight,
+    /// Its biases.
+    Bias,
+    /// What it makes, after requantisation and Relu.
+    Out,
 }
 
-impl Model {
-    /// The byte afterwards.
-    #[must_use]
-    pub fn apply(self, byte: u8) -> u8 {
-        match self {
-            Self::Flip(mask) => byte ^ mask.get(),
-            Self::Value(value) => value,
-            Self::Zero => 0,
-            Self::Stuck { mask, ones: false } => byte & !mask.get(),
-            Self::Stuck { mask, ones: true } => byte | mask.get(),
-        }
-    }
+/// The words of inputs; no layer has more.
+pub(crate) const INPUTS: [&str; 8] = ["in", "in2", "in3", "in4", "in5", "in6", "in7", "in8"];
 
-    /// The word of ids.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Flip(_) => "flip",
-            Self::Value(_) => "random",
-            Self::Zero => "zero",
-            Self::Stuck { ones: false, .. } => "stuck0",
-            Self::Stuck { ones: true, .. } => "stuck1",
-        }
-    }
-
-    /// The bits as ids write them: `6`, `3+7` for several, `0x1f` for a value, `all`.
-    #[must_use]
-    pub fn bits(self) -> String {
-        match self {
-            Self::Flip(mask) | Self::Stuck { mask, .. } => {
-                let bits = (0..8).filter(|bit| mask.get() >> bit & 1 == 1);
-                bits.map(|bit| bit.to_string()).collect::<Vec<_>>().join("+")
-            }
-            Self::Value(value) => format!("{value:#x}"),
-            Self::Zero => "all".to_owned(),
-        }
-    }
-
-    /// Reads what [`name`](Self::name) and [`bits`](Self::bits) print.
-    ///
-    /// # Errors
-    /// What was expected instead.
-    pub fn parse(name: &str, bits: &str) -> Result<Self, String> {
-        let value = || bits.strip_prefix("0x").and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        let mask = || bit_list(bits).ok_or("bits: bit numbers from 0 to 7, ascending and joined by +");
-        Ok(match name {
-            "flip" => Self::Flip(mask()?),
-            "random" => Self::Value(value().ok_or("bits: the byte that replaces the neuron's, such as 0x1f")?),
-            "zero" if bits == "all" => Self::Zero,
-            "zero" => return Err("bits: all, since the model zero leaves no bit out".to_owned()),
-            "stuck0" | "stuck1" => Self::Stuck { mask: mask()?, ones: name == "stuck1" },
-            _ => return Err("model: flip, random, zero, stuck0 or stuck1".to_owned()),
-        })
-    }
-}
-
-fn bit_list(bits: &str) -> Option<NonZeroU8> {
-    let mut mask = 0_u8;
-    for bit in bits.split('+') {
-        let bit = bit.parse::<u32>().ok().filter(|&number| number < 8 && bit.len() == 1)?;
-        if mask >> bit != 0 {
-            return None;
-        }
-        mask |= 1 << bit;
-    }
-    NonZeroU8::new(mask)
-}
-
-/// One element of what a layer makes, and what happens to it.
+/// One element, and what happens to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct Place {
     /// The layer, by number.
     pub layer: usize,
-    /// The element of its output, position-major.
+    /// What of it.
+    pub operand: Operand,
+    /// The element: position-major of tensors, in the order of [`Conv::weights`](crate::network::Conv::weights) of weights.
     pub element: usize,
     /// What happens.
     pub model: Model,
 }
 
-/// The bytes of the hit element.
+/// All that one fault does to one inference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit(Vec<Place>);
+
+/// The stored bits of the first element that is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HitBytes {
+pub struct HitBits {
     /// Before the fault.
-    pub before: u8,
+    pub before: u32,
     /// After it.
-    pub after: u8,
+    pub after: u32,
 }
 
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "model={},bits={}", self.name(), self.bits())
+impl Hit {
+    /// These places, in the order in which a run meets them.
+    #[must_use]
+    pub fn new(mut places: Vec<Place>) -> Self {
+        places.sort_by_key(|place| (place.layer, place.operand));
+        Self(places)
     }
+
+    /// One element of what a layer makes.
+    #[must_use]
+    pub fn neuron(layer: usize, element: usize, model: Model) -> Self {
+        Self(vec![Place { layer, operand: Operand::Out, element, model }])
+    }
+
+    /// The places, layer by layer.
+    #[must_use]
+    pub fn places(&self) -> &[Place] {
+        &self.0
+    }
+
+    /// Those of a layer.
+    pub(crate) fn of_layer(&self, layer: usize) -> &[Place] {
+        let first = self.0.partition_point(|place| place.layer < layer);
+        let rest = &self.0[first..];
+        &rest[..rest.partition_point(|place| place.layer == layer)]
+    }
+}
+
+impl Operand {
+    /// The word of ids: `out`, `weight`, `bias`, `in`, `in2` for the second input, and so on.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::In(which) => INPUTS.get(which).copied().unwrap_or_default(),
+            Self::Weight => "weight",
+            Self::Bias => "bias",
+            Self::Out => "out",
+        }
+    }
+
+    /// Reads the word of ids.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let inputs = (0..INPUTS.len()).map(Self::In);
+        inputs.chain([Self::Weight, Self::Bias, Self::Out]).find(|operand| operand.word() == word)
+    }
+
+    /// How many bits a stored element has.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        if self == Self::Bias { 32 } else { 8 }
+    }
+}
+
+/// Notes what happens to an element, if it is the first.
+pub(crate) fn strike(model: Model, before: u32, operand: Operand, first: &mut Option<HitBits>) -> u32 {
+    let kept = if operand.bits() == 32 { u32::MAX } else { (1 << operand.bits()) - 1 };
+    let after = model.apply(u128::from(before)) as u32 & kept;
+    first.get_or_insert(HitBits { before, after });
+    after
 }

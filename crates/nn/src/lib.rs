@@ -1,12 +1,12 @@
-//! Quantised neural networks as data, exact runs of them, and one faulty neuron after the other.
+//! Quantised neural networks as data, exact runs of them, and one fault after the other.
 //!
 //! ```text
 //! ONNX file ─▶ Network ─▶ forward (plain loops) ─▶ Run ─▶ Delta: what one hit changes ─▶ logits ─▶ observation
 //! ```
 //!
-//! A fault hits the stored byte of one neuron: one element of what a layer makes, after requantisation and Relu. A
-//! [`NetworkTarget`] is the target system of campaigns: it draws an image that the network gets right, one of its neurons and a
-//! bit, each with the same chance, and runs the fault by one of two engines.
+//! A fault hits stored elements of what a layer makes (neurons, after requantisation and Relu), of its weights, of its biases or
+//! of what it reads. A [`NetworkTarget`] is the target system of campaigns: it draws an image that the network gets right, an
+//! element and a bit, each with the same chance, and runs the fault by one of two engines.
 //!
 //! [`filr`] chooses what to protect: feature maps that are made twice, and inferences that are run again.
 //!
@@ -19,6 +19,7 @@
 
 pub mod arithmetic;
 pub mod bundled;
+mod check;
 pub mod delta;
 mod describe;
 pub mod fault;
@@ -26,14 +27,20 @@ pub mod file;
 pub mod filr;
 pub mod forward;
 pub mod hit;
+pub mod idx;
 pub mod images;
 pub mod network;
 pub mod observe;
+mod operator;
 mod population;
+pub mod source;
+mod space;
 pub mod target;
 
+pub use self::fault::{Fault, FaultError, FaultPart, Region, Span};
 pub use describe::describe;
-pub use fault::{Coordinates, Fault, FaultError};
-pub use hit::Model;
+pub use hit::{Hit, Operand, Place};
 pub use network::Network;
+pub use source::{ImageFiles, Source, SourceError};
+pub use space::Space;
 pub use target::{Accuracy, ENGINES, LayerSize, NetworkTarget};

@@ -4,19 +4,20 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use campaign::{
-    Engine, EngineOffer, Engines, GoldenSummary, LabelColumn, Labels, Planner, RunFailure, RunIndex, SelectionWords,
-    Site, Spot, Stratum, Subject, TargetError, Worker,
+    Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex,
+    SelectionWords, Site, Spot, Stratum, Subject, Sweep, SweptFault, SweptOperand, TargetError, Worker,
 };
 use outcome::{Criteria, End, FirstUse, Landed, Observation, Tier};
 
 use crate::delta::Delta;
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultPart};
 use crate::forward::{Run, forward, top_class};
-use crate::hit::{Hit, HitBytes};
+use crate::hit::{Hit, HitBits, Operand};
 use crate::images::Images;
 use crate::network::Network;
 use crate::observe;
-use crate::population::Population;
+use crate::population::{Population, SweptSet};
+use crate::space::Space;
 
 /// The engines, the usual one first; `auto` is `delta`.
 pub const ENGINES: [EngineOffer; 3] = [
@@ -28,8 +29,11 @@ pub const ENGINES: [EngineOffer; 3] = [
 /// What is said of each fault besides its layer.
 static LABELS: [LabelColumn; 5] = [
     LabelColumn::number("image", "the image, by its number in the data set"),
-    LabelColumn::number("channel", "the channel of the neuron"),
-    LabelColumn::number("position", "the row of the neuron times the width of its layer, plus its column"),
+    LabelColumn::number(
+        "channel",
+        "the channel of the neuron, of the input or of the bias, or the filter of the weight",
+    ),
+    LabelColumn::number("position", "its other coordinates as one number: of a neuron row times width plus column"),
     LabelColumn::text("model", "the fault model, as ids write it"),
     LabelColumn::text("bits", "the bits that are hit or the value that replaces them, as ids write them"),
 ];
@@ -91,6 +95,9 @@ pub struct UnlikeSizes {
     expected: usize,
     found: usize,
 }
+
+/// The most places that a row counts, as many as a warp has threads; its id names all of them.
+const COUNTED: usize = 32;
 
 /// The most that fault-free runs take of memory, in bytes.
 const KEPT: usize = 1 << 30;
@@ -167,8 +174,9 @@ impl NetworkTarget {
     /// # Errors
     /// When the selection names what the network does not have.
     pub fn population(&self, selection: &SelectionWords) -> Result<(u64, u64), TargetError> {
-        let images = self.right.len() as u64;
-        let members: u64 = self.select(selection)?.strata().iter().map(|stratum| stratum.members).sum();
+        let population = self.select(selection)?;
+        let images = population.images() as u64;
+        let members: u64 = population.strata().iter().map(|stratum| stratum.members).sum();
         Ok((members / images.max(1), images))
     }
 
@@ -187,33 +195,48 @@ impl NetworkTarget {
     /// When the id cannot be read, or the network has no such place.
     pub fn site(&self, id: &str) -> Result<Site, TargetError> {
         let fault = Fault::parse(id).map_err(|error| TargetError::from_error(&error))?;
-        let hit = fault.hit(&self.network, self.images.count()).map_err(|error| TargetError::from_error(&error))?;
-        Ok(self.site_of(fault.image, &hit))
+        fault.hit(&self.network, self.images.count()).map_err(|error| TargetError::from_error(&error))?;
+        Ok(self.site_of(&fault))
     }
 
-    fn select(&self, selection: &SelectionWords) -> Result<Population, TargetError> {
-        Population::new(&self.network, self.right.clone(), selection)
+    fn select(&self, selection: &SelectionWords) -> Result<Population<'_>, TargetError> {
+        Population::new(&self.network, &self.right, selection)
     }
 
-    fn site_of(&self, image: usize, hit: &Hit) -> Site {
-        let layer = &self.network.layers()[hit.layer];
-        let channels = self.network.output(hit.layer).shape.channels;
-        let spot = Spot {
+    fn site_of(&self, fault: &Fault) -> Site {
+        let (layer, operand) = fault.parts.first().map_or(("", Operand::Out), |part| (&part.layer, part.operand));
+        let number = self.network.layer_named(layer).unwrap_or(0);
+        let space = Space::of(&self.network, number, operand);
+        let one = match &fault.parts[..] {
+            [FaultPart { at, .. }] if at.len() == 1 => at[0].only(),
+            _ => None,
+        };
+        let numbers = one.zip(space).map(|(at, space)| {
+            let rest = at[1..].iter().zip(&space.sizes()[1..]);
+            [at[0] as u64, rest.fold(0, |position, (&at, &size)| position * size as u64 + at as u64)]
+        });
+        let number_of = |which: usize| numbers.map_or(Label::None, |numbers| numbers[which].into());
+        let part = |text: fn(&FaultPart) -> String| fault.parts.first().map_or_else(String::new, text);
+        let labels = Labels::new(vec![
+            (fault.image as u64).into(),
+            number_of(0),
+            number_of(1),
+            part(|part| part.model().to_owned()).into(),
+            part(FaultPart::bits).into(),
+        ]);
+        Site::new(fault.to_string(), self.spot(number, operand), labels)
+    }
+
+    fn spot(&self, number: usize, operand: Operand) -> Spot {
+        let layer = &self.network.layers()[number];
+        Spot {
             kernel: layer.name.clone(),
-            pc: hit.layer as u32,
-            target: "out".to_owned(),
+            pc: number as u32,
+            target: operand.word().to_owned(),
             group: layer.class().to_owned(),
             opcode: layer.opcode.clone(),
             ..Spot::default()
-        };
-        let labels = Labels::new(vec![
-            (image as u64).into(),
-            ((hit.element % channels) as u64).into(),
-            ((hit.element / channels) as u64).into(),
-            hit.model.name().into(),
-            hit.model.bits().into(),
-        ]);
-        Site::new(Fault::of(&self.network, image, hit).to_string(), spot, labels)
+        }
     }
 
     /// What is seen of a run that left these logits.
@@ -221,17 +244,21 @@ impl NetworkTarget {
         &self,
         golden: &Run,
         hit: &Hit,
-        bytes: Option<HitBytes>,
+        bits: Option<HitBits>,
         logits: &[u8],
         tier: Tier,
         macs: u64,
     ) -> Observation {
-        let shape = self.network.output(hit.layer).shape;
-        let position = hit.element / shape.channels;
-        let read = self.network.is_read(hit.layer, position / shape.width, position % shape.width);
-        let landed = |bytes: HitBytes| Landed { before: bytes.before.into(), after: bytes.after.into(), threads: 1 };
+        let read = hit.places().iter().any(|place| {
+            let shape = self.network.output(place.layer).shape;
+            let position = place.element / shape.channels;
+            let is_read = || self.network.is_read(place.layer, position / shape.width, position % shape.width);
+            place.operand != Operand::Out || is_read()
+        });
+        let threads = hit.places().len().min(COUNTED) as u32;
+        let landed = |bits: HitBits| Landed { before: bits.before.into(), after: bits.after.into(), threads };
         Observation {
-            landed: bytes.map(landed),
+            landed: bits.map(landed),
             first_use: if read { FirstUse::Read { after: 1 } } else { FirstUse::Never },
             end: End::Completed,
             outputs: observe::outputs(golden.logits(), logits, self.network.logits().quantisation),
@@ -285,14 +312,37 @@ impl Planner for NetworkTarget {
         let population = self.select(selection)?;
         let site = |run: &RunIndex| {
             let drawn = population.draw(seed, run.0);
-            let drawn = drawn.ok_or_else(|| TargetError::new("draw a neuron: the selection has none"))?;
-            Ok(Site { stratum: drawn.stratum, ..self.site_of(drawn.image, &drawn.hit) })
+            let drawn = drawn.ok_or_else(|| TargetError::new("draw a fault: the selection has none"))?;
+            Ok(Site { stratum: drawn.stratum, ..self.site_of(&drawn.fault) })
         };
         runs.iter().map(site).collect()
     }
 
     fn strata(&self, selection: &SelectionWords) -> Result<Vec<Stratum>, TargetError> {
         Ok(self.select(selection)?.strata())
+    }
+
+    /// A unit is an operand of a layer in the inference on an image; images one after the other.
+    fn sweep(&self, selection: &SelectionWords) -> Result<Sweep, TargetError> {
+        let population = self.select(selection)?;
+        let (swept, images) = (population.swept()?, population.images());
+        let operand = |set: &SweptSet| {
+            let spot = self.spot(set.layer, set.operand);
+            SweptOperand { spot, elements: 1, bits: set.bits, weight: 1 }
+        };
+        let faults = swept.iter().map(|set| set.elements * u64::from(set.bits));
+        let unit_faults = faults.cycle().take(swept.len() * images).collect();
+        let members = swept.iter().map(|set| set.elements).sum::<u64>() * images as u64;
+        Ok(Sweep { operands: swept.iter().map(operand).collect(), unit_faults, members })
+    }
+
+    fn unit(&self, selection: &SelectionWords, unit: u64) -> Result<Option<Vec<SweptFault>>, TargetError> {
+        let faults = self.select(selection)?.unit(unit)?;
+        let faults =
+            faults.ok_or_else(|| TargetError::new(format!("list the faults of unit {unit}: there are less")))?;
+        let swept =
+            |(fault, bit): &(Fault, u32)| SweptFault { site: self.site_of(fault), operand: faults.operand, bit: *bit };
+        Ok(Some(faults.faults.iter().map(swept).collect()))
     }
 }
 

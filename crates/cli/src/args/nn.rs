@@ -4,6 +4,7 @@ use super::choose::{Choose, Resources};
 use super::engine;
 use campaign::Engine;
 use clap::{Args as Group, Subcommand};
+use nn::{ImageFiles, Source};
 use std::path::PathBuf;
 
 /// A command about networks.
@@ -13,8 +14,10 @@ pub(crate) enum Network {
     List(Networks),
     /// Show the layers of a network, its accuracy, and what of it can be hit
     Info(NetworkName),
-    /// Irradiate a network: one faulty neuron in each run, outcomes by layer
+    /// Irradiate a network: one fault in each run, in neurons, weights, biases or inputs; outcomes by layer
     Campaign(Box<NetworkCampaign>),
+    /// Run every fault of some images: all bits of all neurons, or of what --where names
+    Sweep(Box<NetworkCampaign>),
     /// Run one fault, given by its text id
     Inject(NetworkInject),
     /// Choose which feature maps to make twice and which inferences to run again
@@ -28,11 +31,47 @@ pub(crate) struct Networks {
     pub(crate) json: bool,
 }
 
+/// A network with its images.
 #[derive(Debug, Group)]
-pub(crate) struct NetworkName {
-    /// A bundled network
+pub(crate) struct NetworkSource {
+    /// A bundled network, or an ONNX file; --kernel names layers, --group classes of operators
     #[arg(value_name = "NETWORK", default_value = "fashion")]
     pub(crate) network: String,
+    #[command(flatten)]
+    pub(crate) files: NetworkImages,
+}
+
+/// Images that a network does not bring along.
+#[derive(Debug, Group)]
+pub(crate) struct NetworkImages {
+    /// Run it on these images (IDX, plain or gzip) [default: those of the bundled network]
+    #[arg(long, value_name = "FILE", requires = "labels")]
+    pub(crate) images: Option<PathBuf>,
+    /// Their labels (IDX, plain or gzip)
+    #[arg(long, value_name = "FILE", requires = "images")]
+    pub(crate) labels: Option<PathBuf>,
+}
+
+impl NetworkImages {
+    /// A network on these images.
+    pub(crate) fn of(&self, network: &str) -> Source {
+        let files = self.images.clone().zip(self.labels.clone());
+        let images = files.map(|(images, labels)| ImageFiles { images, labels });
+        Source { network: network.to_owned(), images }
+    }
+}
+
+impl NetworkSource {
+    /// The network with its images.
+    pub(crate) fn source(&self) -> Source {
+        self.files.of(&self.network)
+    }
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct NetworkName {
+    #[command(flatten)]
+    pub(crate) source: NetworkSource,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -41,9 +80,20 @@ pub(crate) struct NetworkName {
 /// What campaigns on networks share with all others; the same as `beamline campaign nn:NETWORK`.
 #[derive(Debug, Group)]
 pub(crate) struct NetworkCampaign {
-    /// A bundled network; --kernel names layers, --group classes of operators
-    #[arg(value_name = "NETWORK", default_value = "fashion")]
-    pub(crate) network: String,
+    #[command(flatten)]
+    pub(crate) source: NetworkSource,
+    /// What is hit: neuron (the stored output, after Relu), weight, bias, or input (what a layer reads; of the image if no
+    /// layer is named) [default: neuron]. --model takes value:V and range:A..B (numbers), too; --scope is one, row, column,
+    /// channel (a feature map or filter), tile:ROWSxCOLUMNS, any:N (places of a layer) or layers (one in each), and :each
+    /// behind it changes every place in its own way
+    #[arg(long = "where", value_name = "neuron|weight|bias|input", conflicts_with = "target")]
+    pub(crate) operand: Option<String>,
+    /// Images by their numbers, for example 17 or 0-9 [default: all that the network gets right]
+    #[arg(long, value_name = "RANGE", value_delimiter = ',', conflicts_with = "iterations")]
+    pub(crate) image: Vec<String>,
+    /// Every bit of every element that is selected, instead of a sample
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
     /// Engine: auto, delta or full [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = engine::engine)]
     pub(crate) engine: Option<Engine>,
@@ -55,9 +105,11 @@ pub(crate) struct NetworkCampaign {
 
 #[derive(Debug, Group)]
 pub(crate) struct NetworkInject {
-    /// A bundled network
+    /// A bundled network, or an ONNX file
     #[arg(value_name = "NETWORK")]
     pub(crate) network: String,
+    #[command(flatten)]
+    pub(crate) files: NetworkImages,
     /// The fault, for example image=17,layer=c3,tensor=out,at=5:3:11,model=flip,bits=6
     #[arg(value_name = "FAULT")]
     pub(crate) fault: String,

@@ -6,6 +6,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Choices, NamedSite, Site};
 use fault::Fault;
+use nn::Source;
 use outcome::{End, FirstUse, Host, Observation, Outcome, classify};
 use serde::Serialize;
 use session::Session;
@@ -47,8 +48,8 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
 }
 
 /// Injects one fault into a network.
-pub(crate) fn in_network(network: &str, fault: &str, json: bool) -> Result<Code, Failure> {
-    let capsule = Some(session::networks::name(network));
+pub(crate) fn in_network(network: &Source, fault: &str, json: bool) -> Result<Code, Failure> {
+    let capsule = Some(session::networks::name(network)?);
     one(&session::open(Choices { capsule, ..Choices::default() })?, fault, json)
 }
 

@@ -9,7 +9,7 @@ use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
 use campaign::{Choices, CommandLine, SelectionWords};
 use nn::filr::{Filr, FilrError, Settings, analyse};
-use nn::{LayerSize, NetworkTarget};
+use nn::{LayerSize, NetworkTarget, Source};
 use serde_json::json;
 use session::networks;
 use std::thread::available_parallelism;
@@ -19,21 +19,29 @@ use study::{Cell, Study, Table};
 pub(crate) fn answer(command: &args::Network) -> Result<Code, Failure> {
     match command {
         args::Network::List(list) => self::list(list.json),
-        args::Network::Info(named) => info(&named.network, named.json),
-        args::Network::Campaign(choices) => irradiate(choices),
-        args::Network::Inject(one) => inject::in_network(&one.network, &one.fault, one.json),
+        args::Network::Info(named) => info(&named.source.source(), named.json),
+        args::Network::Campaign(choices) => irradiate(choices, choices.exhaustive),
+        args::Network::Sweep(choices) => irradiate(choices, true),
+        args::Network::Inject(one) => inject::in_network(&one.files.of(&one.network), &one.fault, one.json),
         args::Network::Filr(args) => filr(args),
     }
 }
 
 /// Irradiates a network, as `beamline campaign nn:NETWORK` does.
-fn irradiate(args: &args::NetworkCampaign) -> Result<Code, Failure> {
+fn irradiate(args: &args::NetworkCampaign, exhaustive: bool) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_YET)?;
-    let choices = Choices {
-        capsule: Some(networks::name(&args.network)),
+    let mut choices = Choices {
+        capsule: Some(networks::name(&args.source.source())?),
         engine: args.engine.clone(),
+        exhaustive,
         ..args.choose.choices(&args.resources, CommandLine::default())
     };
+    if args.operand.is_some() {
+        choices.selection.target.clone_from(&args.operand);
+    }
+    if !args.image.is_empty() {
+        choices.selection.iterations.clone_from(&args.image);
+    }
     let session = opened(chosen(&args.choose, choices)?)?;
     let stated = FailConditions::of(session.config(), &args.choose.bounds);
     create(&session, args.choose.out.clone(), &stop, EndOptions { json: args.choose.json, stated })
@@ -52,8 +60,9 @@ fn list(json: bool) -> Result<Code, Failure> {
 }
 
 /// The layers of a network, and what of them a campaign hits.
-fn info(name: &str, json: bool) -> Result<Code, Failure> {
-    let target = networks::open(name)?;
+fn info(source: &Source, json: bool) -> Result<Code, Failure> {
+    let target = networks::open(source)?;
+    let name = target.network().name();
     let (layers, accuracy) = (target.layers(), target.accuracy());
     let (neurons, images) = target.population(&SelectionWords::default()).code(Code::Refused)?;
     if json {
@@ -102,7 +111,7 @@ fn info(name: &str, json: bool) -> Result<Code, Failure> {
 
 fn filr(args: &args::Filr) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
-    let target: NetworkTarget = networks::open(&args.network)?;
+    let target: NetworkTarget = networks::open(&Source { network: args.network.clone(), images: None })?;
     let cores = || available_parallelism().map_or(1, usize::from);
     let settings = Settings {
         injections_per_map: args.injections,

@@ -41,9 +41,16 @@ fn what_a_network_does_not_have_is_refused() {
         (&["nn", "campaign", "nope"][..], "find the network `nope`: there are `fashion`"),
         (&["nn", "campaign", "--kernel", "c9", "--runs", "5"], "select the layer `c9`: there are c1"),
         (&["nn", "campaign", "--method", "gpu-qin", "--runs", "5"], "no method is known for networks"),
-        (&["nn", "campaign", "--lines", "a.cu:3", "--runs", "5"], "a network has layers and operator classes"),
+        (&["nn", "campaign", "--lines", "a.cu:3", "--runs", "5"], "a network has layers, operator classes and images"),
         (&["campaign", "nn:fashion", "--fuel", "3", "--runs", "5"], "choose `fuel` of a network"),
-        (&["campaign", "nn:fashion", "--exhaustive"], "this target only samples"),
+        (&["nn", "sweep", "--model", "random"], "only single bits of `flip` can all be tried"),
+        (&["nn", "campaign", "--where", "melt", "--runs", "5"], "hit `melt`: of a network it is neuron"),
+        (
+            &["nn", "campaign", "--where", "bias", "--scope", "row", "--runs", "5"],
+            "hit a pattern of rows and columns: ",
+        ),
+        (&["nn", "campaign", "--images", "a", "--labels", "b", "--runs", "5"], "read a: "),
+        (&["campaign", "nn:fashion;images=a", "--runs", "5"], "it has images or labels alone"),
         (&["info", "nn:fashion"], "it is a neural network"),
         (&["nn", "inject", "fashion", "image=1"], "it has no `tensor`"),
         (&["nn", "filr", "--injections", "0"], "injections per feature map"),
@@ -66,6 +73,43 @@ fn feature_maps_and_inferences_are_chosen_and_judged_on_images_that_chose_nothin
     assert_eq!(json(&["nn", "filr", "--injections", "64", "--seed", "3", "--jobs", "1", "--json"]), found);
     let text = stdout(&run(&["nn", "filr", "--injections", "64", "--seed", "3"]));
     assert!(text.contains("Least overhead for a coverage of the analysis set"), "{text}");
+}
+
+#[test]
+fn weights_are_hit_on_images_of_files_and_every_fault_of_an_image_is_run() {
+    let dir = TempDir::new().unwrap();
+    let file = |name: &str, head: &[u32], bytes: &[u8]| {
+        let head = head.iter().flat_map(|word| word.to_be_bytes());
+        let path = dir.path().join(name);
+        std::fs::write(&path, head.chain(bytes.iter().copied()).collect::<Vec<u8>>()).unwrap();
+        path
+    };
+    let bundled = nn::bundled::open("fashion").unwrap();
+    let images = file("images", &[0x803, 20, 28, 28], &bundled.images().all_pixels()[..20 * 784]);
+    let labels = file("labels", &[0x801, 20], &bundled.images().labels()[..20]);
+    let files = ["--images", path(&images), "--labels", path(&labels)];
+    let made = dir.path().join("weights");
+    let words = ["nn", "campaign", "fashion", "--where", "weight", "--model", "range:-0.5..0.5", "--scope", "row:each"];
+    let found = json(&[&words[..], &files, &["--runs", "300", "--seed", "2", "--json", "--out", path(&made)]].concat());
+    assert_eq!(found["runs"]["landed"].as_u64(), Some(300));
+    assert!(found["by_kernel"].as_array().unwrap().iter().any(|part| part["name"] == "fc"));
+    let id = rows(&made)[3].site.fault().unwrap().to_owned();
+    assert!(id.contains("tensor=weight") && id.contains("model=random"), "{id}");
+    let inject = json(&[&["nn", "inject", "fashion", &id, "--json"][..], &files].concat());
+    assert_eq!(inject["site"]["id"], id.as_str());
+    assert!(run(&["resume", path(&made)]).status.success());
+    let report = dir.path().join("r.md");
+    assert!(run(&["report", path(&made), "--markdown", path(&report)]).status.success());
+    let text = std::fs::read_to_string(report).unwrap();
+    assert!(text.contains("In one stored weight in one inference, a number drawn uniformly from -0.5..0.5"), "{text}");
+    // Every bit of what a layer makes of one image.
+    let right = (0..20).find(|&image| {
+        nn::forward::top_class(bundled.golden_run(image).logits()) == usize::from(bundled.images().labels()[image])
+    });
+    let image = right.unwrap().to_string();
+    let swept = dir.path().join("swept");
+    let words = ["nn", "sweep", "--image", &image, "--kernel", "gap,fc", "--json", "--out", path(&swept)];
+    assert_eq!(json(&[&words[..], &files].concat())["runs"]["landed"].as_u64(), Some((32 + 10) * 8));
 }
 
 #[test]

@@ -86,14 +86,19 @@ impl<'f> Constants<'f> {
         if !(scale.is_finite() && scale > 0.0) {
             return Err(content(place(), format!("a scale is finite and above 0, found {scale}")));
         }
-        let zero = match name(at + 1) {
-            "" => 0,
-            zero => match self.raw(zero, DataType::UINT8, 1)?.1[..] {
-                [zero] => zero,
-                _ => return Err(content(format!("the constant `{zero}`"), "a tensor has one zero point")),
-            },
-        };
+        let zero = self.zero(name(at + 1))?;
         Ok(Quantisation { scale, zero })
+    }
+
+    /// A zero point; one without a name is 0.
+    pub(super) fn zero(&self, name: &str) -> Result<u8, FileError> {
+        if name.is_empty() {
+            return Ok(0);
+        }
+        match self.raw(name, DataType::UINT8, 1)?.1[..] {
+            [zero] => Ok(zero),
+            _ => Err(content(format!("the constant `{name}`"), "a tensor has one zero point")),
+        }
     }
 
     /// Weights with their sizes, and a scale for each of `channels`; their zero points have to be 0.

@@ -1,8 +1,9 @@
-//! Networks from ONNX files whose operators compute with integers (the form QOperator, as ONNX Runtime's quantiser writes it).
+//! Networks from ONNX files whose operators compute with integers: in the form QOperator, or in the form QDQ, which is fused to it.
 
 mod constants;
 mod error;
 mod node;
+mod qdq;
 mod reading;
 mod wire;
 
@@ -28,7 +29,10 @@ pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
     let model = ModelProto::parse_buf(bytes).map_err(FileError::Form)?;
     let graph = model.graph.ok_or_else(|| content("the file", "it has no graph"))?;
     known_operators(&graph)?;
+    let (graph, conditions) =
+        if qdq::is_qdq(&graph) { qdq::fused(graph)? } else { (graph, qdq::Conditions::default()) };
     let mut reading = Reading::begin(&graph)?;
+    conditions.check(&reading.constants)?;
     for (number, node) in graph.node.iter().enumerate() {
         reading.node(number, node)?;
     }
@@ -48,9 +52,14 @@ pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
 /// Names all operators that are not computed, before anything else is looked at.
 fn known_operators(graph: &GraphProto) -> Result<(), FileError> {
     let mut found: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    let fuses = qdq::is_qdq(graph);
+    let known = |operator: &str| {
+        let within = || qdq::AROUND.contains(&operator) || qdq::FUSED.iter().any(|(from, _)| *from == operator);
+        OPERATORS.contains(&operator) || fuses && within()
+    };
     for (number, node) in graph.node.iter().enumerate() {
         let operator = node.op_type.clone().unwrap_or_default();
-        if !OPERATORS.contains(&operator.as_str()) {
+        if !known(&operator) {
             found.entry(operator).or_insert_with(|| (node_name(number, node), 0)).1 += 1;
         }
     }

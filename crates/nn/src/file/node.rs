@@ -6,18 +6,20 @@ use super::constants::Weights;
 use super::error::{FileError, content};
 use super::reading::{Reading, node_name};
 use crate::arithmetic::{average_multiplier, multiplier};
-use crate::network::{Conv, Layer, Operator, Shape, SumTable, Tensor};
+use crate::network::{Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
 /// The attributes that are read.
-const ATTRIBUTES: [&str; 11] = [
+const ATTRIBUTES: [&str; 13] = [
     "alpha",
     "auto_pad",
     "axis",
+    "ceil_mode",
     "channels_last",
     "dilations",
     "group",
     "kernel_shape",
     "pads",
+    "storage_order",
     "strides",
     "transA",
     "transB",
@@ -55,6 +57,20 @@ impl Attributes<'_> {
         })
     }
 
+    /// Windows without holes, with pads in numbers.
+    fn plain_windows(&self) -> Result<(), FileError> {
+        self.list("dilations", [1, 1], 1).and_then(|found| match found {
+            [1, 1] => Ok(()),
+            _ => Err(content(&self.1, format!("`dilations`: expected 1 and 1, found {found:?}"))),
+        })?;
+        if let Some(auto) = self.find("auto_pad").and_then(|attribute| attribute.s.as_deref())
+            && auto != "NOTSET"
+        {
+            return Err(content(&self.1, format!("`auto_pad`: expected `NOTSET` and pads in numbers, found `{auto}`")));
+        }
+        Ok(())
+    }
+
     /// What has to be as it usually is.
     fn expect(&self, key: &str, expected: i64) -> Result<(), FileError> {
         match self.number(key, expected) {
@@ -88,6 +104,8 @@ impl Reading<'_> {
             Some("QLinearConv") => self.conv(node, name, &attributes),
             Some("QGemm") => self.dense(node, name, &attributes),
             Some("QLinearAdd") => self.add(node, name),
+            Some("MaxPool") => self.pool(node, name, &attributes),
+            Some("Concat") => self.concat(node, name, &attributes),
             Some("QLinearGlobalAveragePool") => self.average(node, name, &attributes),
             _ => self.flatten(node, &attributes),
         }
@@ -99,18 +117,7 @@ impl Reading<'_> {
         let input = self.tensors[source].clone();
         let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
         let quantisation = self.constants.quantisation(inputs, 6)?;
-        attributes.list("dilations", [1, 1], 1).and_then(|found| match found {
-            [1, 1] => Ok(()),
-            _ => Err(content(&attributes.1, format!("`dilations`: expected 1 and 1, found {found:?}"))),
-        })?;
-        if let Some(auto) = attributes.find("auto_pad").and_then(|attribute| attribute.s.as_deref())
-            && auto != "NOTSET"
-        {
-            return Err(content(
-                &attributes.1,
-                format!("`auto_pad`: expected `NOTSET` and pads in numbers, found `{auto}`"),
-            ));
-        }
+        attributes.plain_windows()?;
         let groups = usize::try_from(attributes.number("group", 1)).unwrap_or(0);
         let &[filters, per_filter, rows, columns] = &dims[..] else {
             return Err(content(
@@ -153,8 +160,10 @@ impl Reading<'_> {
         }
         let bias = self.bias(inputs, 8, filters)?;
         let tensor = Tensor { shape: Shape { height, width, channels: filters }, flat: false, quantisation };
-        let multipliers = multipliers(&scales, &input, &tensor, attributes)?;
-        let conv = Conv { kernel, stride, pad: [top, left], groups, weights, bias, multipliers };
+        let scales = each_channel(scales, tensor.shape.channels, attributes)?;
+        let multipliers =
+            scales.iter().map(|&scale| multiplier(input.quantisation, scale, tensor.quantisation)).collect();
+        let conv = Conv { kernel, stride, pad: [top, left], groups, weights, bias, multipliers, scales };
         self.keep(node, name, Operator::Conv(conv), vec![source], tensor);
         Ok(())
     }
@@ -188,9 +197,11 @@ impl Reading<'_> {
         }
         let bias = self.bias(inputs, 6, outputs)?;
         let tensor = Tensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true, quantisation };
-        let multipliers = multipliers(&scales, &input, &tensor, attributes)?;
+        let scales = each_channel(scales, tensor.shape.channels, attributes)?;
+        let multipliers =
+            scales.iter().map(|&scale| multiplier(input.quantisation, scale, tensor.quantisation)).collect();
         let kernel = [shape.height, shape.width];
-        let conv = Conv { kernel, stride: [1, 1], pad: [0, 0], groups: 1, weights, bias, multipliers };
+        let conv = Conv { kernel, stride: [1, 1], pad: [0, 0], groups: 1, weights, bias, multipliers, scales };
         self.keep(node, name, Operator::Dense(conv), vec![source], tensor);
         Ok(())
     }
@@ -203,6 +214,46 @@ impl Reading<'_> {
         let tensor = Tensor { quantisation, ..a.clone() };
         self.keep(node, name, Operator::Add(table), inputs, tensor);
         Ok(())
+    }
+
+    fn pool(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let source = self.moved(node, 0, attributes)?;
+        attributes.plain_windows()?;
+        attributes.expect("ceil_mode", 0)?;
+        attributes.expect("storage_order", 0)?;
+        let kernel = attributes.list("kernel_shape", [0; 2], 1)?;
+        let stride = attributes.list("strides", [1, 1], 1)?;
+        let [top, left, bottom, right] = attributes.list("pads", [0; 4], 0)?;
+        let input = self.tensors[source].clone();
+        let windows = |size: usize, pads: usize, axis: usize| {
+            Some((size + pads).checked_sub(kernel[axis])?.checked_div(stride[axis])? + 1)
+        };
+        let height = windows(input.shape.height, top + bottom, 0);
+        let (Some(height), Some(width)) = (height, windows(input.shape.width, left + right, 1)) else {
+            return Err(content(&attributes.1, format!("windows of {kernel:?} are larger than their input")));
+        };
+        let tensor = Tensor { shape: Shape { height, width, ..input.shape }, ..input };
+        let window = Window { kernel, stride, pad: [top, left] };
+        self.keep(node, name, Operator::MaxPool(window), vec![source], tensor);
+        Ok(())
+    }
+
+    fn concat(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        attributes.expect("axis", 1)?;
+        let inputs =
+            (0..node.input.len()).map(|which| self.moved(node, which, attributes)).collect::<Result<Vec<_>, _>>()?;
+        let Some(&first) = inputs.first() else { return Err(content(&attributes.1, "it has no inputs")) };
+        let channels = inputs.iter().map(|&input| self.tensors[input].shape.channels).sum();
+        let first = self.tensors[first].clone();
+        let tensor = Tensor { shape: Shape { channels, ..first.shape }, ..first };
+        self.keep(node, name, Operator::Concat, inputs, tensor);
+        Ok(())
+    }
+
+    /// The tensor that a node reads which moves bytes.
+    fn moved(&self, node: &NodeProto, which: usize, attributes: &Attributes<'_>) -> Result<usize, FileError> {
+        let source = node.input.get(which).and_then(|input| self.known.get(input)).copied();
+        source.ok_or_else(|| content(&attributes.1, "no node before it makes its input"))
     }
 
     fn average(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
@@ -220,8 +271,7 @@ impl Reading<'_> {
     /// Flattening moves no byte: what it makes is what it reads.
     fn flatten(&mut self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<(), FileError> {
         attributes.expect("axis", 1)?;
-        let source = node.input.first().and_then(|input| self.known.get(input)).copied();
-        let source = source.ok_or_else(|| content(&attributes.1, "no node before it makes its input"))?;
+        let source = self.moved(node, 0, attributes)?;
         self.known.insert(node.output[0].clone(), source);
         Ok(())
     }
@@ -240,20 +290,14 @@ impl Reading<'_> {
     }
 }
 
-/// What accumulators are multiplied with: scales of weights are one for all channels, or one each.
-fn multipliers(
-    scales: &[f32],
-    input: &Tensor,
-    output: &Tensor,
-    attributes: &Attributes<'_>,
-) -> Result<Vec<f32>, FileError> {
-    let of = |scale: f32| multiplier(input.quantisation, scale, output.quantisation);
-    match scales {
-        [scale] => Ok(vec![of(*scale); output.shape.channels]),
-        _ if scales.len() == output.shape.channels => Ok(scales.iter().map(|&scale| of(scale)).collect()),
+/// Scales of weights, one each: a file may have one for all channels.
+fn each_channel(scales: Vec<f32>, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
+    match scales[..] {
+        [scale] => Ok(vec![scale; channels]),
+        _ if scales.len() == channels => Ok(scales),
         _ => Err(content(
             &attributes.1,
-            format!("expected a scale for each of {} channels, found {}", output.shape.channels, scales.len()),
+            format!("expected a scale for each of {channels} channels, found {}", scales.len()),
         )),
     }
 }

@@ -37,14 +37,23 @@ impl<'f> Reading<'f> {
         let of = input.r#type.as_ref().and_then(|of| of.tensor_type.as_ref());
         let dims = of.and_then(|of| of.shape.as_ref()).map(|shape| &shape.dim[..]).unwrap_or_default();
         let sizes: Vec<i64> = dims.iter().map(|dim| dim.dim_value.unwrap_or(-1)).collect();
+        let said = dims.iter().map(|dim| match (dim.dim_value, dim.dim_param.as_deref()) {
+            (Some(size), _) => size.to_string(),
+            (None, Some(name)) if !name.is_empty() => format!("`{name}`"),
+            (None, _) => "unknown".to_owned(),
+        });
+        let said = said.collect::<Vec<_>>().join(" x ");
         let &[batch, channels, height, width] = &sizes[..] else {
-            return Err(content(place, format!("expected batch, channels, rows and columns, found {sizes:?}")));
+            return Err(content(place, format!("expected batch, channels, rows and columns, found {said}")));
         };
         let size = |size: i64| usize::try_from(size).ok().filter(|size| (1..1 << 16).contains(size));
         let (true, Some(channels), Some(height), Some(width)) =
             (batch == 1 || batch == -1, size(channels), size(height), size(width))
         else {
-            return Err(content(place, format!("expected a batch of 1 and sizes that are known, found {sizes:?}")));
+            let what = format!(
+                "expected a batch of 1 and sizes that are known, found {said}; export the network with fixed ones"
+            );
+            return Err(content(place, what));
         };
         let reader = graph.node.iter().find(|node| node.input.first() == Some(&name));
         let reader = reader.ok_or_else(|| content(place, "no node reads it first"))?;

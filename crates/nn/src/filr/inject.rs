@@ -1,6 +1,5 @@
 //! Injections on several threads, with results that do not depend on how many.
 
-use std::num::NonZeroU8;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -12,8 +11,9 @@ use crate::filr::part::Part;
 use crate::filr::sets::AnalysisSet;
 use crate::filr::settings::FilrError;
 use crate::filr::table::{Effect, Table, Tally};
-use crate::hit::{Hit, Model};
+use crate::hit::Hit;
 use crate::network::Network;
+use fault::Model;
 
 /// Is told how much of the work is done, and how much there is.
 pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
@@ -131,8 +131,8 @@ pub(crate) fn inject(
 ) -> Option<Option<Effect>> {
     let image = *draws.one_of(part.right())?;
     let position = draws.below(map.neurons)? as usize;
-    let model = Model::Flip(NonZeroU8::new(1 << draws.below(8)?)?);
+    let model = Model::single(draws.below(8)? as u32);
     let channels = part.network().output(map.layer).shape.channels;
-    let hit = Hit { layer: map.layer, element: position * channels + map.channel, model };
+    let hit = Hit::neuron(map.layer, position * channels + map.channel, model);
     Some(part.effect(delta, image, &hit))
 }

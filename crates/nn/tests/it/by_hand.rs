@@ -26,6 +26,7 @@ fn network() -> Network {
         weights: vec![1, 2, -1, 3],
         bias: vec![5],
         multipliers: vec![0.5],
+        scales: vec![0.5],
     };
     let logits = Conv {
         kernel: [2, 2],
@@ -35,6 +36,7 @@ fn network() -> Network {
         weights: vec![1, -1, 1, -1, 1, -1, 1, -1],
         bias: vec![0, 12],
         multipliers: vec![2.0, 2.0],
+        scales: vec![1.0; 2],
     };
     let layer = |name: &str, operator, input| Layer {
         name: name.to_owned(),
@@ -69,7 +71,7 @@ fn every_flip_of_the_first_result_gives_what_is_written_here() {
     // 20 is 0b10100: bits 2 and 4 become zero, all others one. The sum of 61 changes as the byte does, and is doubled.
     let expected = [(21, 124), (22, 126), (16, 114), (28, 138), (4, 90), (52, 186), (84, 250), (148, 255)];
     for (bit, (byte, logit)) in expected.into_iter().enumerate() {
-        let hit = Hit { layer: 0, element: 0, model: flip(bit as u32) };
+        let hit = Hit::neuron(0, 0, flip(bit as u32));
         assert!(agree(&network, &mut delta, &IMAGE, &golden, &hit));
         assert_eq!(delta.tensor(&golden, 1), [byte, 23, 28, 30], "bit {bit}");
         assert_eq!(delta.tensor(&golden, 2), [logit, 0], "bit {bit}");
@@ -86,6 +88,7 @@ fn padding_and_strides_read_what_they_should_and_no_more() {
         weights: vec![1; 9],
         bias: vec![0],
         multipliers: vec![1.0],
+        scales: vec![1.0],
     };
     // The zero point of the input is 1: padding counts as that, and adds nothing.
     let input = Quantisation { scale: 1.0, zero: 1 };
@@ -98,6 +101,7 @@ fn padding_and_strides_read_what_they_should_and_no_more() {
             weights: vec![1; 2 * size * size],
             bias: vec![0; 2],
             multipliers: vec![1.0; 2],
+            scales: vec![1.0; 2],
         };
         let tensors =
             vec![tensor(3, 3, 1, false, input), tensor(size, size, 1, false, ONE), tensor(1, 1, 2, true, ONE)];

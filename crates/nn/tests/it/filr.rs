@@ -242,7 +242,7 @@ fn counts_and_losses_are_those_of_whole_runs_of_the_same_draws() {
             let position = draws.below(map.neurons).unwrap() as usize;
             let model = flip(draws.below(8).unwrap() as u32);
             let element = position * network.output(map.layer).shape.channels + map.channel;
-            let hit = Hit { layer: map.layer, element, model };
+            let hit = Hit::neuron(map.layer, element, model);
             let run = forward(network, fashion().images().pixels(image), Some(&hit));
             let entropy =
                 |logits: &[u8]| cross_entropy(logits, network.logits().quantisation, usize::from(labels[image]));

@@ -1,12 +1,12 @@
 //! What several tests need.
 
-use std::num::NonZeroU8;
 use std::sync::OnceLock;
 
+use fault::Model;
 use nn::NetworkTarget;
 use nn::delta::Delta;
 use nn::forward::{Run, forward};
-use nn::hit::{Hit, Model};
+use nn::hit::Hit;
 use nn::network::Network;
 
 /// The network `fashion`, opened once.
@@ -17,7 +17,7 @@ pub(crate) fn fashion() -> &'static NetworkTarget {
 
 /// A flip of one bit.
 pub(crate) fn flip(bit: u32) -> Model {
-    Model::Flip(NonZeroU8::new(1 << bit).unwrap())
+    Model::single(bit)
 }
 
 /// Compares the changes of a hit with a whole run, in every tensor. Says whether the logits differ.

@@ -10,5 +10,7 @@ mod filr;
 mod filr_by_hand;
 mod filr_speed;
 mod kit;
+mod qdq;
 mod random_networks;
+mod sources;
 mod speed;

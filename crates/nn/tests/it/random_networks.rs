@@ -4,7 +4,7 @@ use nn::arithmetic::Quantisation;
 use nn::delta::Delta;
 use nn::forward::forward;
 use nn::hit::Hit;
-use nn::network::{Conv, Layer, Network, Operator, Shape, SumTable, Tensor};
+use nn::network::{Conv, Layer, Network, Operator, Shape, SumTable, Tensor, Window};
 use stats::Draws;
 
 use crate::kit::{agree, flip};
@@ -41,13 +41,13 @@ fn conv(draws: &mut Draws, input: &Tensor) -> (Conv, Tensor) {
     // Powers of two make ties; small ones keep results within bytes.
     let multipliers =
         (0..channels).map(|_| *draws.one_of(&[0.5, 0.25, 0.0625, 0.015_625, 0.003, 0.01]).unwrap()).collect();
-    let conv = Conv { kernel, stride, pad, groups, weights, bias, multipliers };
+    let conv = Conv { kernel, stride, pad, groups, weights, bias, multipliers, scales: vec![0.5; channels] };
     let shape = Shape { height, width, channels };
     (conv, Tensor { shape, flat: false, quantisation: quantisation(draws) })
 }
 
 /// Convolutions and sums in random order, an average, a dense layer.
-fn network(draws: &mut Draws) -> Network {
+pub(crate) fn network(draws: &mut Draws) -> Network {
     let shape = Shape { height: pick(draws, 1, 9), width: pick(draws, 1, 9), channels: pick(draws, 1, 6) };
     let mut tensors = vec![Tensor { shape, flat: false, quantisation: quantisation(draws) }];
     let mut layers: Vec<Layer> = Vec::new();
@@ -59,7 +59,26 @@ fn network(draws: &mut Draws) -> Network {
         let source = if draws.below(3) == Some(0) { pick(draws, 0, tensors.len() - 1) } else { tensors.len() - 1 };
         let input = tensors[source].clone();
         let alike: Vec<usize> = (0..tensors.len()).filter(|&other| tensors[other].shape == input.shape).collect();
-        if draws.below(3) == Some(0) {
+        let kind = draws.below(6);
+        if kind == Some(2) {
+            let kernel = [pick(draws, 1, input.shape.height.min(3)), pick(draws, 1, input.shape.width.min(3))];
+            let window = Window {
+                kernel,
+                stride: [pick(draws, 1, 2), pick(draws, 1, 2)],
+                pad: kernel.map(|k| pick(draws, 0, k - 1)),
+            };
+            let windows =
+                |axis: usize, size: usize| (size + window.pad[axis] - kernel[axis].min(size)) / window.stride[axis] + 1;
+            let (height, width) = (windows(0, input.shape.height), windows(1, input.shape.width));
+            let shape = Shape { height, width, ..input.shape };
+            push(&mut tensors, Operator::MaxPool(window), vec![source], Tensor { shape, ..input });
+        } else if kind == Some(3) && input.shape.channels < 12 {
+            let same = |other: &&usize| tensors[**other].quantisation == input.quantisation;
+            let alike: Vec<usize> = alike.iter().filter(same).copied().collect();
+            let inputs: Vec<usize> = (0..pick(draws, 1, 3)).map(|_| *draws.one_of(&alike).unwrap()).collect();
+            let shape = Shape { channels: input.shape.channels * inputs.len(), ..input.shape };
+            push(&mut tensors, Operator::Concat, inputs, Tensor { shape, ..input });
+        } else if kind < Some(2) {
             let other = *draws.one_of(&alike).unwrap();
             let sum = Tensor { quantisation: quantisation(draws), ..input.clone() };
             let table = SumTable::new([input.quantisation, tensors[other].quantisation, sum.quantisation]);
@@ -86,6 +105,7 @@ fn network(draws: &mut Draws) -> Network {
         weights: (0..shape.elements() * 3).map(|_| draws.next() as i8).collect(),
         bias: vec![7, -9, 100],
         multipliers: vec![0.5, 0.0625, 0.003],
+        scales: vec![0.25; 3],
     };
     let shape = Shape { height: 1, width: 1, channels: 3 };
     push(
@@ -111,7 +131,7 @@ fn hits_of_random_networks_change_what_a_whole_run_changes_in_every_tensor() {
             for _ in 0..10 {
                 let layer = pick(&mut draws, 0, network.layers().len() - 1);
                 let element = pick(&mut draws, 0, network.output(layer).shape.elements() - 1);
-                let hit = Hit { layer, element, model: flip(pick(&mut draws, 0, 7) as u32) };
+                let hit = Hit::neuron(layer, element, flip(pick(&mut draws, 0, 7) as u32));
                 differing += usize::from(agree(&network, &mut delta, &image, &golden, &hit));
                 // Where nothing reads a neuron, nothing else differs.
                 let shape = network.output(layer).shape;

@@ -41,7 +41,7 @@ impl SystemKind for NetworkKind {
     }
 
     fn open(&self, config: &Config, _: bool) -> Result<Box<dyn System>, SessionError> {
-        Ok(Box::new(NetworkSystem(networks::open(networks::named(&config.capsule).unwrap_or_default())?)))
+        Ok(Box::new(NetworkSystem(networks::open_named(networks::named(&config.capsule).unwrap_or_default())?)))
     }
 }
 

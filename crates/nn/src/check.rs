@@ -1,0 +1,100 @@
+//! Whether an operator fits what it reads and makes.
+
+use crate::hit::INPUTS;
+use crate::operator::{Conv, Operator, Shape, Tensor, Window};
+
+/// Checks an operator against what it reads and makes.
+pub(crate) fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) -> Result<(), String> {
+    let valid = |tensor: &Tensor| {
+        let scale = tensor.quantisation.scale;
+        tensor.shape.elements() > 0 && tensor.shape.elements() < 1 << 31 && scale.is_finite() && scale > 0.0
+    };
+    if let Some(tensor) = inputs.iter().copied().chain([output]).find(|tensor| !valid(tensor)) {
+        return Err(format!("a tensor has elements, and a finite scale above 0, found {tensor:?}"));
+    }
+    match (operator, inputs) {
+        (Operator::Conv(conv) | Operator::Dense(conv), [input]) => check_conv(conv, input, output.shape),
+        (Operator::Add(_), [a, b]) if a.shape == output.shape && b.shape == output.shape => Ok(()),
+        (Operator::MaxPool(window), [input]) if input.shape.channels == output.shape.channels => {
+            check_moved(inputs, output)?;
+            check_window(*window, input.shape, output.shape)
+        }
+        (Operator::Concat, [_, ..]) if inputs.len() <= INPUTS.len() => {
+            check_moved(inputs, output)?;
+            let channels: usize = inputs.iter().map(|input| input.shape.channels).sum();
+            let size = |shape: Shape| [shape.height, shape.width];
+            let fits = inputs.iter().all(|input| size(input.shape) == size(output.shape));
+            let what = || format!("{channels} channels of its inputs do not fit an output of {:?}", output.shape);
+            if fits && channels == output.shape.channels { Ok(()) } else { Err(what()) }
+        }
+        (Operator::GlobalAverage { multiplier }, [input]) => {
+            let expected = Shape { height: 1, width: 1, channels: input.shape.channels };
+            if output.shape != expected || !multiplier.is_finite() {
+                return Err(format!("an average is {expected:?} of a finite multiplier, found {:?}", output.shape));
+            }
+            if input.shape.positions() > 1 << 22 {
+                return Err("sums of so many positions may overflow".to_owned());
+            }
+            Ok(())
+        }
+        _ => {
+            let shapes: Vec<Shape> = inputs.iter().map(|input| input.shape).collect();
+            Err(format!("found inputs of {shapes:?} for an output of {:?}", output.shape))
+        }
+    }
+}
+
+fn check_conv(conv: &Conv, input: &Tensor, output: Shape) -> Result<(), String> {
+    let (kernel, groups) = (conv.kernel, conv.groups);
+    if groups == 0 || !input.shape.channels.is_multiple_of(groups) || !output.channels.is_multiple_of(groups) {
+        return Err(format!("{groups} groups do not divide {} and {} channels", input.shape.channels, output.channels));
+    }
+    let per_group = output.channels / groups;
+    let sizes = [kernel[0], kernel[1], input.shape.channels, per_group];
+    let weights = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+    let weights = weights.ok_or_else(|| format!("a window of {kernel:?} is too large"))?;
+    let found = [conv.weights.len(), conv.bias.len(), conv.multipliers.len(), conv.scales.len()];
+    if found != [weights, output.channels, output.channels, output.channels] {
+        return Err(format!("expected {weights} weights, and {} biases and scales, found {found:?}", output.channels));
+    }
+    if !conv.multipliers.iter().chain(&conv.scales).all(|scale| scale.is_finite()) {
+        return Err("a scale is not finite".to_owned());
+    }
+    check_window(conv.window(), input.shape, output)?;
+    let mut largest: Vec<i64> = conv.bias.iter().map(|&bias| i64::from(bias).abs()).collect();
+    let channels_per_group = input.shape.channels / groups;
+    for (number, weights) in conv.weights.chunks(per_group).enumerate() {
+        let first = (number % input.shape.channels) / channels_per_group * per_group;
+        for (sum, &weight) in largest[first..].iter_mut().zip(weights) {
+            *sum += i64::from(weight).abs() * 255;
+        }
+    }
+    match largest.iter().position(|&sum| sum > i64::from(i32::MAX)) {
+        Some(channel) => Err(format!("the accumulators of channel {channel} may overflow 32 bits")),
+        None => Ok(()),
+    }
+}
+
+fn check_window(window: Window, input: Shape, output: Shape) -> Result<(), String> {
+    let Window { kernel, stride, pad } = window;
+    if stride.contains(&0) || kernel.contains(&0) || kernel.iter().zip(pad).any(|(&size, pad)| pad >= size) {
+        return Err("strides and windows are at least 1, and padding is smaller than the window".to_owned());
+    }
+    // The window of the last row may begin within the input, and no later.
+    let rows_fit = |axis: usize, size: usize, windows: usize| (windows - 1) * stride[axis] < size + pad[axis];
+    if !rows_fit(0, input.height, output.height) || !rows_fit(1, input.width, output.width) {
+        return Err(format!("windows lie outside of the input, {input:?} for {output:?}"));
+    }
+    Ok(())
+}
+
+/// Checks that bytes mean the same before and after.
+fn check_moved(inputs: &[&Tensor], output: &Tensor) -> Result<(), String> {
+    match inputs.iter().find(|input| input.quantisation != output.quantisation) {
+        Some(input) => Err(format!(
+            "its bytes are moved, so that scales and zero points are equal; found {:?} and {:?}",
+            input.quantisation, output.quantisation
+        )),
+        None => Ok(()),
+    }
+}

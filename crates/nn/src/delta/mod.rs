@@ -1,0 +1,177 @@
+//! What one hit changes, computed from the fault-free run: only positions that differ are carried on.
+//!
+//! Everything is integers, so that the result is that of a whole run to the last bit: a sum of products changes by the
+//! change of the input times the weight, and a byte of the output has changed only if its new sum gives another one. A run
+//! ends where nothing differs.
+
+mod altered;
+mod changes;
+mod scratch;
+
+use crate::forward::Run;
+use crate::hit::{Hit, HitBits, Operand, Place};
+use crate::network::{Layer, Network, Operator, Shape};
+use altered::{Altered, terms};
+use changes::{Changes, changed};
+use scratch::Scratch;
+
+/// Runs hits one after the other; has the memory for it, which grows no more.
+#[derive(Clone, Debug)]
+pub struct Delta<'n> {
+    network: &'n Network,
+    /// What differs in each tensor.
+    changes: Vec<Changes>,
+    scratch: Scratch,
+    /// What the loops multiply with, for each layer.
+    factors: Vec<Factors>,
+}
+
+/// What the loops of a layer multiply with.
+#[derive(Clone, Debug, Default)]
+struct Factors {
+    /// Inputs, in the order of [`Conv::weights`].
+    weights: Vec<i16>,
+    /// Sums, for each channel of the output.
+    multipliers: Vec<f32>,
+}
+
+impl Factors {
+    fn of(layer: &Layer, channels: usize) -> Self {
+        match &layer.operator {
+            Operator::Conv(conv) | Operator::Dense(conv) => Self {
+                weights: conv.weights.iter().map(|&weight| i16::from(weight)).collect(),
+                multipliers: conv.multipliers.clone(),
+            },
+            Operator::Add(_) | Operator::MaxPool(_) | Operator::Concat => Self::default(),
+            Operator::GlobalAverage { multiplier } => {
+                Self { multipliers: vec![*multiplier; channels], ..Self::default() }
+            }
+        }
+    }
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeltaRun {
+    /// The first element that was hit; none if the network has no such element.
+    pub hit: Option<HitBits>,
+    /// Multiplications with a weight.
+    pub macs: u64,
+}
+
+impl<'n> Delta<'n> {
+    /// For hits of this network.
+    #[must_use]
+    pub fn new(network: &'n Network) -> Self {
+        let shapes = network.tensors().iter().map(|tensor| tensor.shape);
+        let most = |size: fn(Shape) -> usize| shapes.clone().map(size).max().unwrap_or(0);
+        let changes = |shape: Shape| Changes { deltas: vec![0; shape.elements()], positions: Vec::new() };
+        let factors = |(number, layer)| Factors::of(layer, network.output(number).shape.channels);
+        Self {
+            network,
+            changes: shapes.clone().map(changes).collect(),
+            scratch: Scratch {
+                sums: vec![0; most(Shape::elements)],
+                marks: vec![false; most(Shape::positions)],
+                ..Scratch::default()
+            },
+            factors: network.layers().iter().enumerate().map(factors).collect(),
+        }
+    }
+
+    /// Makes the changes of one hit of the fault-free run; those of the hit before are gone.
+    pub fn run(&mut self, golden: &Run, hit: &Hit) -> DeltaRun {
+        for (changes, tensor) in self.changes.iter_mut().zip(self.network.tensors()) {
+            changes.clear(tensor.shape.channels);
+        }
+        let mut run = DeltaRun { hit: None, macs: 0 };
+        let first = hit.places().first().map_or(usize::MAX, |place| place.layer);
+        for layer in first..self.network.layers().len() {
+            let places = hit.of_layer(layer);
+            if places.is_empty() {
+                run.macs += self.step(golden, layer, None);
+            } else {
+                self.faulty_step(golden, layer, places, &mut run);
+            }
+        }
+        run
+    }
+
+    /// Whether a tensor differs from that of the fault-free run.
+    #[must_use]
+    pub fn differs(&self, tensor: usize) -> bool {
+        self.changes.get(tensor).is_some_and(|changes| !changes.positions.is_empty())
+    }
+
+    /// The bytes of a tensor after the last hit.
+    #[must_use]
+    pub fn tensor(&self, golden: &Run, tensor: usize) -> Vec<u8> {
+        let deltas = &self.changes[tensor].deltas;
+        golden.tensors[tensor].iter().zip(deltas).map(|(&byte, &delta)| changed(byte, delta)).collect()
+    }
+
+    /// Makes what changes in the output of a layer of which something is hit.
+    fn faulty_step(&mut self, golden: &Run, number: usize, places: &[Place], run: &mut DeltaRun) {
+        let layer = &self.network.layers()[number];
+        let channels = |tensor: usize| self.network.tensors()[tensor].shape.channels;
+        let mut altered = Altered::default();
+        for (which, &tensor) in layer.inputs.iter().enumerate() {
+            let operand = Operand::In(which);
+            if places.iter().any(|place| place.operand == operand) {
+                let mut read = self.changes[tensor].clone();
+                read.strike(&golden.tensors[tensor], channels(tensor), operand, places, &mut run.hit);
+                altered.inputs.push((which, read));
+            }
+        }
+        altered.terms = layer.conv().map_or_else(Vec::new, |conv| terms(conv, places, &mut run.hit));
+        run.macs += self.step(golden, number, Some(&altered));
+        let made = number + 1;
+        let channels = channels(made);
+        self.changes[made].strike(&golden.tensors[made], channels, Operand::Out, places, &mut run.hit);
+    }
+
+    /// Makes what changes in the output of a layer, whose weights and biases may be altered.
+    fn step(&mut self, golden: &Run, number: usize, altered: Option<&Altered>) -> u64 {
+        let layer = &self.network.layers()[number];
+        let (before, rest) = self.changes.split_at_mut(number + 1);
+        let Some(output) = rest.first_mut() else { return 0 };
+        let read = |which: usize| altered?.inputs.iter().find(|(of, _)| *of == which).map(|(_, changes)| changes);
+        let input = |which: usize| read(which).unwrap_or(&before[layer.inputs[which]]);
+        if altered.is_none() && layer.inputs.iter().all(|&input| before[input].positions.is_empty()) {
+            return 0;
+        }
+        let (from, to) = (&self.network.tensors()[layer.inputs[0]], self.network.output(number));
+        let scratch = &mut self.scratch;
+        let factors = &self.factors[number];
+        let macs = match &layer.operator {
+            Operator::Conv(conv) | Operator::Dense(conv) => {
+                let macs = scratch.convolve(conv, &factors.weights, input(0), from.shape, to.shape);
+                let terms = altered.map_or(&[][..], |altered| &altered.terms);
+                macs + scratch.alter(conv, terms, &golden.tensors[layer.inputs[0]], input(0), from, to.shape)
+            }
+            Operator::Add(table) => {
+                let bytes = |which: usize| golden.tensors[layer.inputs[which]].as_slice();
+                scratch.add(table, [input(0), input(1)], [bytes(0), bytes(1)], to.shape.channels, output);
+                return 0;
+            }
+            Operator::MaxPool(window) => {
+                let bytes = (&golden.tensors[layer.inputs[0]][..], &golden.tensors[number + 1][..]);
+                scratch.pool(*window, input(0), bytes, [from.shape, to.shape], output);
+                return 0;
+            }
+            Operator::Concat => {
+                let channels = |which: usize| self.network.tensors()[layer.inputs[which]].shape.channels;
+                let inputs: Vec<_> = (0..layer.inputs.len()).map(|which| (input(which), channels(which))).collect();
+                scratch.join(&inputs, to.shape.channels, output);
+                return 0;
+            }
+            Operator::GlobalAverage { .. } => {
+                scratch.average(input(0), from.shape.channels);
+                0
+            }
+        };
+        let (sums, bytes) = (&golden.accumulators[number], &golden.tensors[number + 1]);
+        scratch.requantise(sums, bytes, &factors.multipliers, to.quantisation.zero, to.shape.channels, output);
+        macs
+    }
+}

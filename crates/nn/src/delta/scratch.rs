@@ -1,0 +1,226 @@
+//! The work of a layer on what differs: sums of windows, and the bytes that they come to.
+
+use super::altered::Term;
+use super::changes::{Changes, changed};
+use crate::arithmetic::requantise;
+use crate::hit::Operand;
+use crate::network::{Conv, Shape, SumTable, Tensor, Window};
+
+/// What a layer needs while it is worked on; all zero and empty in between.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    /// Changes of sums, for each element of the output.
+    pub(super) sums: Vec<i32>,
+    /// Whether a position of the output is touched.
+    pub(super) marks: Vec<bool>,
+    /// The touched positions.
+    pub(super) touched: Vec<u32>,
+    /// Changed channels of one position, with their changes.
+    pub(super) channels: Vec<(usize, i16)>,
+}
+
+impl Scratch {
+    fn touch(&mut self, position: usize) {
+        if !std::mem::replace(&mut self.marks[position], true) {
+            self.touched.push(position as u32);
+        }
+    }
+
+    /// Changes the sums of all windows that read a changed position.
+    pub(super) fn convolve(&mut self, conv: &Conv, weights: &[i16], input: &Changes, from: Shape, to: Shape) -> u64 {
+        let (per_group, channels_per_group) = (to.channels / conv.groups, from.channels / conv.groups);
+        let (mut macs, shape) = (0, conv.window());
+        for &position in &input.positions {
+            let position = position as usize;
+            let (y, x) = (position / from.width, position % from.width);
+            let deltas = &input.deltas[position * from.channels..][..from.channels];
+            let mut channels = std::mem::take(&mut self.channels);
+            channels.clear();
+            channels.extend(deltas.iter().copied().enumerate().filter(|&(_, delta)| delta != 0));
+            for r in 0..conv.kernel[0] {
+                let Some(row) = shape.window_of(0, y, r, to.height) else { continue };
+                for s in 0..conv.kernel[1] {
+                    let Some(column) = shape.window_of(1, x, s, to.width) else { continue };
+                    let window = row * to.width + column;
+                    self.touch(window);
+                    let sums = &mut self.sums[window * to.channels..][..to.channels];
+                    let tap = (r * conv.kernel[1] + s) * from.channels;
+                    for &(channel, delta) in &channels {
+                        let first = channel / channels_per_group * per_group;
+                        let weights = &weights[(tap + channel) * per_group..][..per_group];
+                        for (sum, &weight) in sums[first..][..per_group].iter_mut().zip(weights) {
+                            *sum += i32::from(delta) * i32::from(weight);
+                        }
+                    }
+                    macs += (channels.len() * per_group) as u64;
+                }
+            }
+            self.channels = channels;
+        }
+        macs
+    }
+
+    /// Changes the sums of all windows by what weights and biases are altered, times what the windows read.
+    pub(super) fn alter(
+        &mut self,
+        conv: &Conv,
+        altered: &[Term],
+        bytes: &[u8],
+        input: &Changes,
+        from: &Tensor,
+        to: Shape,
+    ) -> u64 {
+        let (per_group, channels) = (to.channels / conv.groups, from.shape.channels);
+        let zero = i32::from(from.quantisation.zero);
+        let mut macs = 0;
+        for &Term { operand, element, by } in altered {
+            if operand == Operand::Bias {
+                for window in 0..to.positions() {
+                    self.touch(window);
+                    let sum = &mut self.sums[window * to.channels + element];
+                    *sum = sum.wrapping_add(by);
+                }
+                continue;
+            }
+            let (tap, channel) = (element / per_group / channels, element / per_group % channels);
+            let filter = conv.filter_of(element, channels);
+            let (r, s) = (tap / conv.kernel[1], tap % conv.kernel[1]);
+            for position in 0..from.shape.positions() {
+                let (y, x) = (position / from.shape.width, position % from.shape.width);
+                let windows = (conv.window().window_of(0, y, r, to.height), conv.window().window_of(1, x, s, to.width));
+                let (Some(row), Some(column)) = windows else { continue };
+                let read = position * channels + channel;
+                let value = i32::from(changed(bytes[read], input.deltas[read])) - zero;
+                macs += 1;
+                if value != 0 {
+                    let window = row * to.width + column;
+                    self.touch(window);
+                    let sum = &mut self.sums[window * to.channels + filter];
+                    *sum = sum.wrapping_add(value * by);
+                }
+            }
+        }
+        macs
+    }
+
+    /// Changes the sums of averages.
+    pub(super) fn average(&mut self, input: &Changes, channels: usize) {
+        self.touch(0);
+        for &position in &input.positions {
+            let deltas = &input.deltas[position as usize * channels..][..channels];
+            for (sum, &delta) in self.sums.iter_mut().zip(deltas) {
+                *sum += i32::from(delta);
+            }
+        }
+    }
+
+    /// Makes the largest bytes of all windows again that read a changed position.
+    pub(super) fn pool(
+        &mut self,
+        window: Window,
+        input: &Changes,
+        (bytes, golden): (&[u8], &[u8]),
+        [from, to]: [Shape; 2],
+        output: &mut Changes,
+    ) {
+        for &position in &input.positions {
+            let (y, x) = (position as usize / from.width, position as usize % from.width);
+            for row in (0..window.kernel[0]).filter_map(|r| window.window_of(0, y, r, to.height)) {
+                for column in (0..window.kernel[1]).filter_map(|s| window.window_of(1, x, s, to.width)) {
+                    self.touch(row * to.width + column);
+                }
+            }
+        }
+        while let Some(at) = self.touched.pop() {
+            let at = at as usize;
+            self.marks[at] = false;
+            let mut differs = false;
+            for channel in 0..to.channels {
+                let read = window.reads(at / to.width, at % to.width, from).map(|at| at * from.channels + channel);
+                let largest = read.map(|read| changed(bytes[read], input.deltas[read])).max().unwrap_or(0);
+                let element = at * to.channels + channel;
+                output.deltas[element] = i16::from(largest) - i16::from(golden[element]);
+                differs |= output.deltas[element] != 0;
+            }
+            if differs {
+                output.positions.push(at as u32);
+            }
+        }
+    }
+
+    /// Moves what differs in one input behind the channels of those before.
+    pub(super) fn join(&mut self, inputs: &[(&Changes, usize)], channels: usize, output: &mut Changes) {
+        let mut first = 0;
+        for &(input, own) in inputs {
+            for &position in &input.positions {
+                self.touch(position as usize);
+                let at = position as usize;
+                let moved = &input.deltas[at * own..][..own];
+                output.deltas[at * channels + first..][..own].copy_from_slice(moved);
+            }
+            first += own;
+        }
+        while let Some(position) = self.touched.pop() {
+            self.marks[position as usize] = false;
+            let made = &output.deltas[position as usize * channels..][..channels];
+            if made.iter().any(|&delta| delta != 0) {
+                output.positions.push(position);
+            }
+        }
+    }
+
+    /// Adds again where one of both differs.
+    pub(super) fn add(
+        &mut self,
+        table: &SumTable,
+        inputs: [&Changes; 2],
+        bytes: [&[u8]; 2],
+        channels: usize,
+        output: &mut Changes,
+    ) {
+        for &position in inputs.iter().flat_map(|input| &input.positions) {
+            self.touch(position as usize);
+        }
+        while let Some(position) = self.touched.pop() {
+            self.marks[position as usize] = false;
+            let mut differs = false;
+            for element in position as usize * channels..(position as usize + 1) * channels {
+                let [a, b] = [0, 1].map(|which| (bytes[which][element], inputs[which].deltas[element]));
+                let old = table.of(a.0, b.0);
+                let new = table.of(changed(a.0, a.1), changed(b.0, b.1));
+                output.deltas[element] = i16::from(new) - i16::from(old);
+                differs |= new != old;
+            }
+            if differs {
+                output.positions.push(position);
+            }
+        }
+    }
+
+    /// Makes bytes of the touched sums, and keeps what differs.
+    pub(super) fn requantise(
+        &mut self,
+        golden: &[i32],
+        bytes: &[u8],
+        multipliers: &[f32],
+        zero: u8,
+        channels: usize,
+        output: &mut Changes,
+    ) {
+        for position in self.touched.drain(..) {
+            self.marks[position as usize] = false;
+            let elements = position as usize * channels..(position as usize + 1) * channels;
+            let golden = golden[elements.clone()].iter().zip(&bytes[elements.clone()]).zip(multipliers);
+            let changes = self.sums[elements.clone()].iter_mut().zip(&mut output.deltas[elements]);
+            let mut differs = 0;
+            for ((sum, delta), ((&golden, &byte), &multiplier)) in changes.zip(golden) {
+                let new = requantise(golden.wrapping_add(std::mem::take(sum)), multiplier, zero);
+                *delta = i16::from(new) - i16::from(byte);
+                differs |= *delta;
+            }
+            if differs != 0 {
+                output.positions.push(position);
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The form QDQ: floats between dequantised inputs and a quantised output. ONNX Runtime fuses such a group to one operator on
+//! integers, which is what is read here: a group becomes the node of the form QOperator that it is fused to.
+
+use std::collections::BTreeMap;
+
+use rten_onnx::onnx::{GraphProto, NodeProto};
+
+use super::constants::Constants;
+use super::error::{FileError, content};
+use super::reading::node_name;
+
+/// The operators on floats that are read within a group, and what each is fused to.
+pub(super) const FUSED: [(&str, &str); 7] = [
+    ("Conv", "QLinearConv"),
+    ("Gemm", "QGemm"),
+    ("Add", "QLinearAdd"),
+    ("GlobalAveragePool", "QLinearGlobalAveragePool"),
+    ("Flatten", "Flatten"),
+    ("MaxPool", "MaxPool"),
+    ("Concat", "Concat"),
+];
+
+/// Those that move bytes and compute nothing.
+const MOVED: [&str; 3] = ["Flatten", "MaxPool", "Concat"];
+
+/// What else a group consists of.
+pub(super) const AROUND: [&str; 3] = ["QuantizeLinear", "DequantizeLinear", "Relu"];
+
+/// Attributes that say in which type something is computed, which a fused group does not do, or what it does anyway.
+const IDLE: [&str; 3] = ["beta", "block_size", "saturate"];
+
+/// Whether the file has groups of this form.
+pub(super) fn is_qdq(graph: &GraphProto) -> bool {
+    graph.node.iter().any(|node| AROUND.contains(&operator(node)))
+}
+
+/// What has to hold of constants so that groups are what they were fused to.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    /// Zero points that are 0, with the node of Relu: the clamp of bytes then does its work.
+    zeros: Vec<(String, String)>,
+    /// Scales that are one for all channels, with the node, because they are said to lie along another axis.
+    single: Vec<(String, String)>,
+    /// Scales that are equal, with the node that moves bytes from one to the other.
+    scales: Vec<(String, [String; 2])>,
+    /// Zero points that are.
+    points: Vec<(String, [String; 2])>,
+}
+
+impl Conditions {
+    /// Checks them.
+    pub(super) fn check(&self, constants: &Constants<'_>) -> Result<(), FileError> {
+        for (place, zero) in &self.zeros {
+            let found = constants.zero(zero)?;
+            if found != 0 {
+                let what = format!("it is fused to a clamp, and 0 is stored as {found}; expected the zero point 0");
+                return Err(content(place, what));
+            }
+        }
+        let moved = |place: &str| content(place, "it moves bytes, and is quantised otherwise than what it reads");
+        for (place, [a, b]) in &self.scales {
+            if constants.floats(a)? != constants.floats(b)? {
+                return Err(moved(place));
+            }
+        }
+        for (place, [a, b]) in &self.points {
+            if constants.zero(a)? != constants.zero(b)? {
+                return Err(moved(place));
+            }
+        }
+        for (place, scale) in &self.single {
+            if constants.floats(scale)?.len() != 1 {
+                return Err(content(place, "weights have a scale for each filter; these lie along another axis"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The graph with a node for each group.
+///
+/// Its input and its output are the quantised ones.
+///
+/// # Errors
+/// At the first node that is not within a group, or that cannot be fused.
+pub(super) fn fused(graph: GraphProto) -> Result<(GraphProto, Conditions), FileError> {
+    let nodes = graph.node.clone();
+    let mut conditions = Conditions::default();
+    let groups = Groups::of(&nodes);
+    let mut made = graph;
+    made.node.clear();
+    for (number, node) in nodes.iter().enumerate() {
+        match operator(node) {
+            "DequantizeLinear" | "Relu" => {}
+            "QuantizeLinear" => {
+                let source = input(node, 0);
+                if groups.makers.contains_key(source) {
+                    made.node.push(groups.fuse(number, node, &mut conditions)?);
+                } else if let Some(value) = made.input.iter_mut().find(|it| it.name.as_deref() == Some(source)) {
+                    value.name = node.output.first().cloned();
+                } else {
+                    return Err(content(place(number, node), format!("no node before it makes `{source}`")));
+                }
+            }
+            name if FUSED.iter().any(|(from, _)| *from == name) && !groups.is_quantised(node) => {
+                // Where integers are moved, nothing is fused.
+                if MOVED.contains(&name) && !groups.dequantised.contains_key(input(node, 0)) {
+                    made.node.push(node.clone());
+                    continue;
+                }
+                let what = "nothing quantises what it makes, so that it is not fused; floats are not computed";
+                return Err(content(place(number, node), what));
+            }
+            name if FUSED.iter().any(|(from, _)| *from == name) => {}
+            _ => made.node.push(node.clone()),
+        }
+    }
+    for output in &mut made.output {
+        if let Some(quantised) = output.name.as_deref().and_then(|name| groups.dequantised.get(name)) {
+            output.name = Some(input(quantised, 0).to_owned());
+        }
+    }
+    Ok((made, conditions))
+}
+
+/// The nodes around what is quantised.
+struct Groups<'g> {
+    /// The nodes that make floats of floats, by what they make.
+    makers: BTreeMap<&'g str, (usize, &'g NodeProto)>,
+    /// The nodes that make floats of integers, by what they make.
+    dequantised: BTreeMap<&'g str, &'g NodeProto>,
+    /// What is quantised, or is so after Relu.
+    quantised: Vec<&'g str>,
+}
+
+impl<'g> Groups<'g> {
+    fn of(nodes: &'g [NodeProto]) -> Self {
+        let (mut makers, mut dequantised, mut quantised) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        for (number, node) in nodes.iter().enumerate() {
+            let output = node.output.first().map_or("", String::as_str);
+            match operator(node) {
+                "DequantizeLinear" => drop(dequantised.insert(output, node)),
+                "QuantizeLinear" => quantised.push(input(node, 0)),
+                _ => drop(makers.insert(output, (number, node))),
+            }
+        }
+        let before =
+            |of: &&str| makers.get(of).filter(|(_, node)| operator(node) == "Relu").map(|(_, it)| input(it, 0));
+        let relus: Vec<&str> = quantised.iter().filter_map(before).collect();
+        quantised.extend(relus);
+        Self { makers, dequantised, quantised }
+    }
+
+    fn is_quantised(&self, node: &NodeProto) -> bool {
+        node.output.iter().any(|output| self.quantised.contains(&output.as_str()))
+    }
+
+    /// The node of integers for the group that this node quantises.
+    fn fuse(&self, number: usize, quantise: &NodeProto, conditions: &mut Conditions) -> Result<NodeProto, FileError> {
+        let of = |name: &str| self.makers.get(name).copied();
+        let unknown = || content(place(number, quantise), "no node before it makes its input");
+        let (mut at, mut node) = of(input(quantise, 0)).ok_or_else(unknown)?;
+        let relu = operator(node) == "Relu";
+        if relu {
+            conditions.zeros.push((place(at, node), input(quantise, 2).to_owned()));
+            (at, node) = of(input(node, 0)).ok_or_else(unknown)?;
+        }
+        let Some((_, integer)) = FUSED.iter().find(|(from, _)| *from == operator(node)) else {
+            let what = format!("it quantises what `{}` makes, which is not fused", operator(node));
+            return Err(content(place(number, quantise), what));
+        };
+        let output = [input(quantise, 1).to_owned(), input(quantise, 2).to_owned()];
+        let triple = |which: usize| self.triple(at, node, which);
+        let bias = || match input(node, 2) {
+            "" => Ok(String::new()),
+            _ => triple(2).map(|[bias, _, _]| bias),
+        };
+        let inputs: Vec<String> = match *integer {
+            "QLinearConv" => [&triple(0)?[..], &triple(1)?, &output, &[bias()?]].concat(),
+            "QGemm" => [&triple(0)?[..], &triple(1)?, &[bias()?], &output].concat(),
+            "QLinearAdd" => [&triple(0)?[..], &triple(1)?, &output].concat(),
+            "QLinearGlobalAveragePool" => [&triple(0)?[..], &output].concat(),
+            _ => (0..node.input.len()).map(|which| Ok(triple(which)?[0].clone())).collect::<Result<_, FileError>>()?,
+        };
+        for which in (0..node.input.len()).filter(|_| MOVED.contains(integer)) {
+            let [_, scale, zero] = triple(which)?;
+            conditions.scales.push((place(at, node), [scale, output[0].clone()]));
+            conditions.points.push((place(at, node), [zero, output[1].clone()]));
+        }
+        if matches!(*integer, "QLinearConv" | "QGemm")
+            && let Some(weights) = self.dequantised.get(input(node, 1))
+            && number_of(weights, "axis", 1) != i64::from(*integer == "QGemm" && number_of(node, "transB", 0) == 0)
+        {
+            conditions.single.push((place(at, node), input(weights, 1).to_owned()));
+        }
+        let mut attribute = node.attribute.clone();
+        if let Some(beta) = attribute.iter().find(|it| it.name.as_deref() == Some("beta"))
+            && beta.f.is_some_and(|beta| beta != 1.0)
+        {
+            return Err(content(place(at, node), "`beta`: expected 1"));
+        }
+        attribute.retain(|it| !it.name.as_deref().is_some_and(|name| IDLE.contains(&name)));
+        Ok(NodeProto {
+            name: Some(node_name(at, node)),
+            op_type: Some((*integer).to_owned()),
+            input: inputs,
+            output: quantise.output.clone(),
+            attribute,
+            ..NodeProto::default()
+        })
+    }
+
+    /// The integers, the scale and the zero point of an input.
+    fn triple(&self, number: usize, node: &NodeProto, which: usize) -> Result<[String; 3], FileError> {
+        let name = input(node, which);
+        let dequantise = self.dequantised.get(name).ok_or_else(|| {
+            let what =
+                format!("its input `{name}` is not dequantised, so that it is not fused; floats are not computed");
+            content(place(number, node), what)
+        })?;
+        Ok([0, 1, 2].map(|at| input(dequantise, at).to_owned()))
+    }
+}
+
+fn operator(node: &NodeProto) -> &str {
+    node.op_type.as_deref().unwrap_or_default()
+}
+
+fn number_of(node: &NodeProto, attribute: &str, default: i64) -> i64 {
+    let found = node.attribute.iter().find(|it| it.name.as_deref() == Some(attribute));
+    found.and_then(|it| it.i).unwrap_or(default)
+}
+
+fn input(node: &NodeProto, at: usize) -> &str {
+    node.input.get(at).map_or("", String::as_str)
+}
+
+fn place(number: usize, node: &NodeProto) -> String {
+    format!("the node `{}`", node_name(number, node))
+}

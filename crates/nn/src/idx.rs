@@ -1,0 +1,121 @@
+//! Arrays of bytes in the form IDX, as MNIST and its successors are published: plain, or compressed by gzip.
+//!
+//! A file begins with two zeros, the type of its elements (8: bytes) and how many sizes follow, each of 32 bits, the most
+//! significant byte first. See <http://yann.lecun.com/exdb/mnist/>.
+
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+
+/// An array of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Its sizes, the slowest first.
+    pub sizes: Vec<usize>,
+    /// Its elements.
+    pub bytes: Vec<u8>,
+}
+
+/// Why bytes are no array of that kind.
+#[derive(Debug, thiserror::Error)]
+pub enum IdxError {
+    /// It ends within its head.
+    #[error("read the head: expected {expected} bytes, found {found}")]
+    Short {
+        /// The bytes that a head has.
+        expected: usize,
+        /// The bytes that there are.
+        found: usize,
+    },
+    /// It begins with something else.
+    #[error("read the head: expected the magic number {expected:#010x} ({what}), found {found:#010x}{hint}")]
+    Magic {
+        /// The number that belongs there.
+        expected: u32,
+        /// What it stands for.
+        what: &'static str,
+        /// The number that is there.
+        found: u32,
+        /// What the file may be instead.
+        hint: &'static str,
+    },
+    /// It has more or fewer elements than it says.
+    #[error("read the elements: its head says {sizes:?}, which are {expected} bytes, found {found}")]
+    Size {
+        /// The sizes.
+        sizes: Vec<usize>,
+        /// Bytes that belong to them.
+        expected: u64,
+        /// Bytes that there are.
+        found: u64,
+    },
+    /// It says that it is larger than what is read.
+    #[error("read the elements: its head says {sizes:?}, and no more than {MOST} bytes are read")]
+    Large {
+        /// The sizes.
+        sizes: Vec<usize>,
+    },
+    /// The compressed bytes are damaged.
+    #[error("unpack the bytes by gzip")]
+    Unpack(#[source] std::io::Error),
+}
+
+/// The most that is read of an array, in bytes.
+const MOST: u64 = 1 << 32;
+
+/// The magic number of images: bytes, by number, row and column.
+const IMAGES: u32 = 0x0803;
+
+/// The magic number of labels: bytes, by number.
+const LABELS: u32 = 0x0801;
+
+/// Images: bytes by number, row and column.
+///
+/// # Errors
+/// When they are something else, damaged, or not as many as the head says.
+pub fn images(file: &[u8]) -> Result<Array, IdxError> {
+    array(file, IMAGES, "images: bytes by number, row and column")
+}
+
+/// Labels: bytes by number.
+///
+/// # Errors
+/// When they are something else, damaged, or not as many as the head says.
+pub fn labels(file: &[u8]) -> Result<Array, IdxError> {
+    array(file, LABELS, "labels: bytes by number")
+}
+
+fn array(file: &[u8], expected: u32, what: &'static str) -> Result<Array, IdxError> {
+    let mut reader: Box<dyn Read + '_> = match file {
+        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
+        _ => Box::new(file),
+    };
+    let axes = (expected & 0xff) as usize;
+    let mut head = Vec::new();
+    let length = 4 * (axes + 1);
+    reader.by_ref().take(length as u64).read_to_end(&mut head).map_err(IdxError::Unpack)?;
+    let words: Vec<u32> = head.as_chunks().0.iter().map(|&bytes| u32::from_be_bytes(bytes)).collect();
+    if let Some(&found) = words.first()
+        && found != expected
+    {
+        let hint = match found {
+            IMAGES => ", which is that of images",
+            LABELS => ", which is that of labels",
+            _ => "; the file is no IDX of this kind",
+        };
+        return Err(IdxError::Magic { expected, what, found, hint });
+    }
+    if head.len() < length {
+        return Err(IdxError::Short { expected: length, found: head.len() });
+    }
+    let sizes: Vec<usize> = words[1..].iter().map(|&size| size as usize).collect();
+    let count = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size as u64));
+    let Some(count) = count.filter(|&count| count <= MOST) else { return Err(IdxError::Large { sizes }) };
+    let mut bytes = Vec::new();
+    // One byte more than belongs there tells that there are too many.
+    reader.take(count + 1).read_to_end(&mut bytes).map_err(IdxError::Unpack)?;
+    match bytes.len() as u64 == count {
+        true => Ok(Array { sizes, bytes }),
+        false => Err(IdxError::Size { sizes, expected: count, found: bytes.len() as u64 }),
+    }
+}

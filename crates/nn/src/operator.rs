@@ -1,0 +1,194 @@
+//! What a network consists of: tensors, operators, layers.
+
+use crate::arithmetic::{Quantisation, add};
+
+/// The size of a tensor, without the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+    /// Channels.
+    pub channels: usize,
+}
+
+impl Shape {
+    /// How many positions it has.
+    #[must_use]
+    pub fn positions(self) -> usize {
+        self.height * self.width
+    }
+
+    /// How many elements it has.
+    #[must_use]
+    pub fn elements(self) -> usize {
+        self.positions() * self.channels
+    }
+}
+
+/// What a layer reads and makes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Its size.
+    pub shape: Shape,
+    /// Whether it has channels only: coordinates then have one number.
+    pub flat: bool,
+    /// What its bytes mean.
+    pub quantisation: Quantisation,
+}
+
+/// A convolution; a dense layer is one whose window is its whole input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conv {
+    /// Rows and columns of its window.
+    pub kernel: [usize; 2],
+    /// Rows and columns from one window to the next.
+    pub stride: [usize; 2],
+    /// Rows and columns of zeros above and to the left of the input.
+    pub pad: [usize; 2],
+    /// In how many parts the channels are divided, each of which sees only its own.
+    pub groups: usize,
+    /// Weights by row, column, channel of the input, and channel of the output within its group.
+    pub weights: Vec<i8>,
+    /// What is added, for each channel of the output.
+    pub bias: Vec<i32>,
+    /// What accumulators are multiplied with, for each channel of the output.
+    pub multipliers: Vec<f32>,
+    /// What a step of a weight means, for each channel of the output.
+    pub scales: Vec<f32>,
+}
+
+/// Windows over rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its rows and columns.
+    pub kernel: [usize; 2],
+    /// Rows and columns from one window to the next.
+    pub stride: [usize; 2],
+    /// Rows and columns above and to the left of the input.
+    pub pad: [usize; 2],
+}
+
+/// The sum of two tensors, for every pair of bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SumTable(Vec<u8>);
+
+impl SumTable {
+    /// The sums of bytes of the first two quantisations, in bytes of the third.
+    #[must_use]
+    pub fn new(quantisations: [Quantisation; 3]) -> Self {
+        Self((0..=u16::MAX).map(|pair| add((pair >> 8) as u8, pair as u8, quantisations)).collect())
+    }
+
+    /// The sum of two bytes.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, a: u8, b: u8) -> u8 {
+        self.0[usize::from(a) << 8 | usize::from(b)]
+    }
+}
+
+/// What a layer does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operator {
+    /// Convolves; Relu is the clamp of its bytes.
+    Conv(Conv),
+    /// Sums up all inputs with weights.
+    Dense(Conv),
+    /// Adds two tensors.
+    Add(SumTable),
+    /// The largest byte of each channel in each window; what lies outside of the input counts for nothing.
+    MaxPool(Window),
+    /// The channels of all inputs, one after the other.
+    Concat,
+    /// The average of each channel over all positions.
+    GlobalAverage {
+        /// What the sum of a channel is multiplied with.
+        multiplier: f32,
+    },
+}
+
+/// A step of the network, which makes one tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Its name, unlike those of others.
+    pub name: String,
+    /// The operator's name in the file.
+    pub opcode: String,
+    /// What it does.
+    pub operator: Operator,
+    /// The tensors that it reads, by number.
+    pub inputs: Vec<usize>,
+}
+
+impl Layer {
+    /// The class of its operator: `conv`, `depthwise`, `dense`, `add`, `pool` or `concat`.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        match &self.operator {
+            Operator::Conv(conv) if conv.groups > 1 && conv.groups == conv.bias.len() => "depthwise",
+            Operator::Conv(_) => "conv",
+            Operator::Dense(_) => "dense",
+            Operator::Add(_) => "add",
+            Operator::MaxPool(_) | Operator::GlobalAverage { .. } => "pool",
+            Operator::Concat => "concat",
+        }
+    }
+
+    /// Its weights and what belongs to them, if it has some.
+    #[must_use]
+    pub fn conv(&self) -> Option<&Conv> {
+        match &self.operator {
+            Operator::Conv(conv) | Operator::Dense(conv) => Some(conv),
+            Operator::Add(_) | Operator::MaxPool(_) | Operator::Concat | Operator::GlobalAverage { .. } => None,
+        }
+    }
+
+    /// Its windows, if it has some.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        match &self.operator {
+            Operator::MaxPool(window) => Some(*window),
+            _ => self.conv().map(Conv::window),
+        }
+    }
+}
+
+impl Conv {
+    /// The filter that a weight belongs to: the channel of the output; the input has so many channels.
+    #[must_use]
+    pub fn filter_of(&self, weight: usize, channels: usize) -> usize {
+        let per_group = self.bias.len() / self.groups;
+        let channel = weight / per_group % channels;
+        channel / (channels / self.groups) * per_group + weight % per_group
+    }
+
+    /// Its windows.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        Window { kernel: self.kernel, stride: self.stride, pad: self.pad }
+    }
+}
+
+impl Window {
+    /// The positions of the input that the window of a row and a column reads.
+    pub fn reads(self, row: usize, column: usize, from: Shape) -> impl Iterator<Item = usize> {
+        let along = move |axis: usize, window: usize, size: usize| {
+            let first = window * self.stride[axis];
+            let taps = (first..first + self.kernel[axis]).filter_map(move |at| at.checked_sub(self.pad[axis]));
+            taps.take_while(move |&at| at < size)
+        };
+        let columns = move |y: usize| along(1, column, from.width).map(move |x| y * from.width + x);
+        along(0, row, from.height).flat_map(columns)
+    }
+
+    /// Which window reads the row (or column) `at` with its row (or column) `tap`, of `windows` that there are.
+    #[must_use]
+    #[inline]
+    pub fn window_of(&self, axis: usize, at: usize, tap: usize, windows: usize) -> Option<usize> {
+        let from = (at + self.pad[axis]).checked_sub(tap)?;
+        let window = from / self.stride[axis];
+        (from.is_multiple_of(self.stride[axis]) && window < windows).then_some(window)
+    }
+}

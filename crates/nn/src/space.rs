@@ -1,0 +1,123 @@
+//! The elements of an operand by their coordinates, in ONNX' order without the batch.
+
+use crate::hit::Operand;
+use crate::network::{Conv, Network, Shape};
+
+/// How many coordinates the elements of an operand have, and where each element lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    sizes: Vec<usize>,
+    order: Order,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Order {
+    /// Channel, row, column; or the channel alone.
+    Tensor(Shape),
+    /// Filter, channel within the group, row, column.
+    Filters {
+        /// Channels of the input.
+        channels: usize,
+        groups: usize,
+    },
+    /// Output, and input as it is flattened: channel, row, column.
+    Dense(Shape),
+    /// One after the other.
+    Line,
+}
+
+impl Space {
+    /// The elements of an operand of a layer; none if the layer has no such operand.
+    #[must_use]
+    pub fn of(network: &Network, layer: usize, operand: Operand) -> Option<Self> {
+        let found = network.layers().get(layer)?;
+        let tensor = |number: usize| {
+            let tensor = network.tensors().get(number)?;
+            let Shape { height, width, channels } = tensor.shape;
+            let sizes = if tensor.flat { vec![channels] } else { vec![channels, height, width] };
+            Some(Self { sizes, order: Order::Tensor(tensor.shape) })
+        };
+        match operand {
+            Operand::Out => tensor(layer + 1),
+            Operand::In(which) => tensor(*found.inputs.get(which)?),
+            Operand::Bias => Some(Self { sizes: vec![found.conv()?.bias.len()], order: Order::Line }),
+            Operand::Weight => {
+                let (conv, from) = (found.conv()?, network.tensors()[found.inputs[0]].shape);
+                Some(Self::of_weights(conv, from, found.class() == "dense"))
+            }
+        }
+    }
+
+    fn of_weights(conv: &Conv, from: Shape, dense: bool) -> Self {
+        let filters = conv.bias.len();
+        if dense {
+            return Self { sizes: vec![filters, from.elements()], order: Order::Dense(from) };
+        }
+        let [rows, columns] = conv.kernel;
+        let sizes = vec![filters, from.channels / conv.groups, rows, columns];
+        Self { sizes, order: Order::Filters { channels: from.channels, groups: conv.groups } }
+    }
+
+    /// How many values each coordinate takes.
+    #[must_use]
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The element at coordinates; none if they are too many, too few or outside.
+    #[must_use]
+    pub fn element(&self, at: &[usize]) -> Option<usize> {
+        if at.len() != self.sizes.len() || at.iter().zip(&self.sizes).any(|(at, size)| at >= size) {
+            return None;
+        }
+        Some(match (&self.order, at) {
+            (Order::Tensor(shape), &[channel, row, column]) => (row * shape.width + column) * shape.channels + channel,
+            (Order::Filters { channels, groups }, &[filter, channel, row, column]) => {
+                let per_group = self.sizes[0] / groups;
+                let channel = filter / per_group * self.sizes[1] + channel;
+                ((row * self.sizes[3] + column) * channels + channel) * per_group + filter % per_group
+            }
+            (Order::Dense(from), &[output, input]) => {
+                let (channel, position) = (input / from.positions(), input % from.positions());
+                (position * from.channels + channel) * self.sizes[0] + output
+            }
+            _ => at[0],
+        })
+    }
+
+    /// The coordinates of an element by its number: of a tensor position-major, of weights in ONNX' order.
+    #[must_use]
+    pub fn coordinates(&self, number: usize) -> Vec<usize> {
+        if let (Order::Tensor(shape), [_, _, _]) = (&self.order, &self.sizes[..]) {
+            let position = number / shape.channels;
+            return vec![number % shape.channels, position / shape.width, position % shape.width];
+        }
+        let (mut at, mut rest) = (vec![0; self.sizes.len()], number);
+        for (at, &size) in at.iter_mut().zip(&self.sizes).rev() {
+            *at = rest % size;
+            rest /= size;
+        }
+        at
+    }
+
+    /// What there is, in words.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match (&self.order, &self.sizes[..]) {
+            (Order::Tensor(_), [channels, rows, columns]) => {
+                format!("{channels} channels, {rows} rows and {columns} columns")
+            }
+            (Order::Filters { .. }, [filters, channels, rows, columns]) => {
+                format!("{filters} filters of {channels} channels, {rows} rows and {columns} columns")
+            }
+            (Order::Dense(_), [outputs, inputs]) => format!("{outputs} outputs of {inputs} inputs"),
+            (_, sizes) => format!("{} channels and neither rows nor columns", sizes[0]),
+        }
+    }
+}

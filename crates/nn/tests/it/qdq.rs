@@ -1,0 +1,94 @@
+//! A network in the form QDQ, as ONNX Runtime's quantiser writes it, is what ONNX Runtime makes of it.
+
+use nn::file::read_network;
+use nn::forward::forward;
+use nn::network::Network;
+
+use crate::kit::fashion;
+
+const FILE: &[u8] = include_bytes!("../vectors/fashion-qdq.onnx");
+
+fn network() -> Network {
+    read_network("fashion", FILE).unwrap()
+}
+
+/// Compares the tensors of two images, and the logits of all, with what ONNX Runtime made of a file.
+fn check(network: &Network, packed: &[u8], flattened: &str) {
+    let expected = zstd::bulk::decompress(packed, 1 << 20).unwrap();
+    let mut expected = &expected[..];
+    let mut next = |count: usize| expected.split_off(..count).unwrap();
+    for image in 0..2 {
+        let run = forward(network, fashion().images().pixels(image), None);
+        for (number, tensor) in run.tensors.iter().enumerate() {
+            assert_eq!(next(tensor.len()), tensor, "tensor {number} of image {image}");
+            if network.layers().get(number.wrapping_sub(1)).is_some_and(|layer| layer.name == flattened) {
+                // ONNX flattens channel by channel.
+                let shape = network.tensors()[number].shape;
+                let channel = |channel: usize| tensor[channel..].iter().step_by(shape.channels).copied();
+                let flat: Vec<u8> = (0..shape.channels).flat_map(channel).collect();
+                assert_eq!(next(tensor.len()), flat, "what is flattened");
+            }
+        }
+    }
+    for image in 0..1000 {
+        let run = forward(network, fashion().images().pixels(image), None);
+        assert_eq!(next(10), run.logits(), "image {image}");
+    }
+    assert!(expected.is_empty());
+}
+
+#[test]
+fn every_tensor_of_two_images_and_all_logits_are_those_of_onnx_runtime() {
+    let network = network();
+    let names: Vec<&str> = network.layers().iter().map(|layer| layer.name.as_str()).collect();
+    assert_eq!(names, ["c1", "c2", "c3", "c4", "add", "dw", "pw", "c5", "gap", "fc"]);
+    check(&network, include_bytes!("../vectors/fashion-qdq.zst"), "gap");
+}
+
+#[test]
+fn a_stack_of_convolutions_and_pools_is_what_onnx_runtime_makes_of_it() {
+    let network = read_network("stack", include_bytes!("../vectors/pools-qdq.onnx")).unwrap();
+    let classes: Vec<&str> = network.layers().iter().map(|layer| layer.class()).collect();
+    assert_eq!(classes, ["conv", "pool", "conv", "pool", "conv", "pool", "dense"]);
+    check(&network, include_bytes!("../vectors/pools-qdq.zst"), "pool2");
+}
+
+/// What is said of the file with some bytes replaced by as many others, everywhere.
+fn said(from: &[u8], to: &[u8]) -> String {
+    let mut bytes = FILE.to_vec();
+    let at: Vec<usize> = (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
+    assert!(!at.is_empty() && from.len() == to.len());
+    for at in at {
+        bytes[at..at + to.len()].copy_from_slice(to);
+    }
+    read_network("fashion", &bytes).unwrap_err().to_string()
+}
+
+#[test]
+fn what_cannot_be_fused_is_named() {
+    let unknown = said(b"\x04Relu", b"\x04Selu");
+    assert!(
+        unknown.starts_with("run the network: nothing here computes `Selu` (node `c1.relu`; 3 of them); it computes"),
+        "{unknown}"
+    );
+    let floats = said(b"\x0a\x02c5\x0a\x08c5_scale", b"\x0a\x02cX\x0a\x08c5_scale");
+    let expected =
+        "read the node `c5`: nothing quantises what it makes, so that it is not fused; floats are not computed";
+    assert_eq!(floats, expected);
+    let shape = said(b"\x0a\x02\x08\x1c\x0a\x02\x08\x1c", b"\x0a\x02\x12\x00\x0a\x02\x12\x00");
+    assert!(
+        shape.contains("expected a batch of 1 and sizes that are known, found 1 x 1 x unknown x unknown"),
+        "{shape}"
+    );
+    // With 0 stored as another byte, the clamp is no Relu.
+    let zero = said(b"*\x01\x00B\x0dc1_zero_point", b"*\x01\x05B\x0dc1_zero_point");
+    assert!(zero.ends_with("and 0 is stored as 5; expected the zero point 0"), "{zero}");
+}
+
+#[test]
+fn numbers_that_are_no_scales_are_refused() {
+    // The scale of the first layer's output, wherever the file has its bytes.
+    let scale = network().output(0).quantisation.scale.to_le_bytes();
+    let error = said(&scale, &f32::NAN.to_le_bytes());
+    assert!(error.contains("a scale is finite and above 0, found NaN"), "{error}");
+}

@@ -1,0 +1,138 @@
+"""Quantises `fashion.npz` by ONNX Runtime's own quantiser in the form QDQ, and keeps what ONNX Runtime makes of it.
+
+    zstd -d ../networks/fashion/images.zst -o images
+    python3 qdq.py ../networks/fashion/fashion.npz images fashion-qdq.onnx expected
+    zstd -19 expected -o ../tests/vectors/fashion-qdq.zst && mv fashion-qdq.onnx ../tests/vectors
+    python3 qdq.py random images pools-qdq.onnx expected
+    zstd -19 expected -o ../tests/vectors/pools-qdq.zst && mv pools-qdq.onnx ../tests/vectors
+
+The word `random` stands for a plain stack of convolutions and pools, as in VGG, with random weights: it classifies nothing.
+
+A test of the crate reads the file and compares: the bytes of every quantised tensor of two images, and all logits. It needs the
+packages `onnx` and `onnxruntime`, and an x86 processor. Tensors are written position-major.
+"""
+
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+from fashion import LAYERS
+
+
+def floats(p):
+    """The network as floats, with Relu as nodes of its own."""
+    nodes, constants, source = [], [], "input"
+
+    def constant(name, array):
+        constants.append(numpy_helper.from_array(np.ascontiguousarray(array.astype(np.float32)), name))
+        return name
+
+    for name, kind, k, stride, cin, _, relu in LAYERS:
+        w = p[name + ".w"]
+        w = w[:, :, None, :] if kind == "depthwise" else w
+        inputs = [source, constant(name + ".w", w.transpose(3, 2, 0, 1)), constant(name + ".b", p[name + ".b"])]
+        groups = cin if kind == "depthwise" else 1
+        made = name + ".sum" if relu else name
+        nodes.append(helper.make_node("Conv", inputs, [made], name, pads=[k // 2] * 4, strides=[stride] * 2, kernel_shape=[k, k], group=groups))
+        if relu:
+            nodes.append(helper.make_node("Relu", [made], [name], name + ".relu"))
+        source = name
+        if name == "c4":
+            nodes.append(helper.make_node("Add", ["c4", "c2"], ["add.sum"], "add"))
+            nodes.append(helper.make_node("Relu", ["add.sum"], ["add"], "add.relu"))
+            source = "add"
+    nodes.append(helper.make_node("GlobalAveragePool", [source], ["gap"], "gap"))
+    nodes.append(helper.make_node("Flatten", ["gap"], ["flat"], "flatten", axis=1))
+    inputs = ["flat", constant("fc.w", p["fc.w"].T), constant("fc.b", p["fc.b"])]
+    nodes.append(helper.make_node("Gemm", inputs, ["fc"], "fc", transB=1))
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(nodes, "fashion", [value("input", [1, 1, 28, 28])], [value("fc", [1, 10])], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def stack():
+    """Convolutions, Relu and pools in turn, with random weights."""
+    draw = np.random.default_rng(1)
+    nodes, constants, source, channels = [], [], "input", 1
+
+    def constant(name, shape, size):
+        constants.append(numpy_helper.from_array(draw.normal(0, size, shape).astype(np.float32), name))
+        return name
+
+    pools = [dict(kernel_shape=[2, 2], strides=[2, 2]), dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+             dict(kernel_shape=[3, 2], strides=[1, 2], pads=[1, 0, 1, 1])]
+    for number, (filters, pool) in enumerate(zip([6, 8, 12], pools)):
+        name = f"conv{number}"
+        size = (2 / (9 * channels)) ** 0.5
+        inputs = [source, constant(name + ".w", (filters, channels, 3, 3), size), constant(name + ".b", (filters,), 0.1)]
+        nodes.append(helper.make_node("Conv", inputs, [name], name, pads=[1] * 4, kernel_shape=[3, 3]))
+        nodes.append(helper.make_node("Relu", [name], [name + ".r"], name + ".relu"))
+        source, channels = f"pool{number}", filters
+        nodes.append(helper.make_node("MaxPool", [name + ".r"], [source], source, **pool))
+    nodes.append(helper.make_node("Flatten", [source], ["flat"], "flatten", axis=1))
+    inputs = ["flat", constant("fc.w", (10, 12 * 7 * 4), 0.05), constant("fc.b", (10,), 0.1)]
+    nodes.append(helper.make_node("Gemm", inputs, ["fc"], "fc", transB=1))
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(nodes, "stack", [value("input", [1, 1, 28, 28])], [value("fc", [1, 10])], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+class Images(CalibrationDataReader):
+    """Images for the quantiser, one after the other."""
+
+    def __init__(self, images):
+        self.rest = iter(images)
+
+    def get_next(self):
+        image = next(self.rest, None)
+        return None if image is None else {"input": image}
+
+
+def put_back(graph, names):
+    """Relu behind some nodes again: the quantiser leaves it out where the zero point does its work. Other files have it."""
+    for number, node in reversed(list(enumerate(graph.node))):
+        if node.name in names:
+            made = node.output[0]
+            node.output[0] = made + ".sum"
+            graph.node.insert(number + 1, helper.make_node("Relu", [made + ".sum"], [made], node.name + ".relu"))
+
+
+def main():
+    weights, images, network, out = sys.argv[1:5]
+    images = np.fromfile(images, np.uint8)[: 784 * 1000].reshape(1000, 1, 1, 28, 28).astype(np.float32) / np.float32(255)
+    onnx.save(stack() if weights == "random" else floats(np.load(weights)), "floats.onnx")
+    quantize_static("floats.onnx", network, Images(images[:200]), quant_format=QuantFormat.QDQ, per_channel=True,
+                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    model = onnx.load(network)
+    put_back(model.graph, {"c1", "add", "dw"})
+    del model.metadata_props[:], model.graph.value_info[:]
+    onnx.save(model, network)
+    onnx.checker.check_model(model)
+    made = [node for node in model.graph.node if node.op_type == "QuantizeLinear"]
+    names = [node.output[0] for node in made]
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    plain = onnxruntime.InferenceSession(network, options)
+    constants = {it.name: numpy_helper.to_array(it) for it in model.graph.initializer}
+    last = {node.output[0]: node for node in model.graph.node}[model.graph.output[0].name]
+    scale, zero = constants[last.input[1]], int(constants[last.input[2]])
+    model.graph.output.extend(onnx.helper.make_tensor_value_info(name, TensorProto.UINT8, None) for name in names)
+    every = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    print(names, scale, zero)
+    data, logits = b"", b""
+    for i, image in enumerate(images):
+        found = plain.run(None, {"input": image})[0]
+        logits += (np.rint(found / scale) + zero).astype(np.uint8).tobytes()
+        if i < 2:
+            tensors = every.run(names, {"input": image})
+            data += b"".join((t.transpose(0, 2, 3, 1) if t.ndim == 4 else t).tobytes() for t in tensors)
+    with open(out, "wb") as file:
+        file.write(data + logits)
+
+
+if __name__ == "__main__":
+    main()
