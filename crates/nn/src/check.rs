@@ -33,7 +33,7 @@ pub(crate) fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) ->
                 return Err(format!("an average is {expected:?} of a finite multiplier, found {:?}", output.shape));
             }
             if input.shape.positions() > 1 << 22 {
-                return Err("sums of so many positions may overflow".to_owned());
+                return Err("sums of this number of positions may overflow".to_owned());
             }
             Ok(())
         }

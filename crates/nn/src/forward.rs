@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::arithmetic::requantise;
-use crate::hit::{Hit, HitBits, Operand, Place, strike};
+use crate::hit::{Hit, HitBits, LayerOperand, Place, strike};
 use crate::network::{Conv, Network, Operator, Tensor, Window};
 
 /// Everything that a forward run makes.
@@ -57,13 +57,13 @@ pub fn forward(network: &Network, image: &[u8], hit: Option<&Hit>) -> Run {
     run
 }
 
-/// What a layer makes, with what happens to it.
+/// The output of a layer, with the changes made to it.
 fn step(network: &Network, number: usize, places: &[Place], run: &mut Run) -> (Vec<i32>, Vec<u8>) {
     let (layer, output) = (&network.layers()[number], network.output(number));
     let first = &mut run.hit;
     let mut inputs: Vec<Cow<'_, [u8]>> = layer.inputs.iter().map(|&it| Cow::Borrowed(&run.tensors[it][..])).collect();
     for place in places {
-        if let Operand::In(which) = place.operand
+        if let LayerOperand::In(which) = place.operand
             && let Some(bytes) = inputs.get_mut(which)
             && place.element < bytes.len()
         {
@@ -84,7 +84,7 @@ fn step(network: &Network, number: usize, places: &[Place], run: &mut Run) -> (V
         }
         Operator::GlobalAverage { multiplier } => average(*multiplier, of(0), output),
     };
-    for place in places.iter().filter(|place| place.operand == Operand::Out) {
+    for place in places.iter().filter(|place| place.operand == LayerOperand::Out) {
         if let Some(byte) = bytes.get_mut(place.element) {
             strike_byte(place, byte, first);
         }
@@ -101,11 +101,11 @@ fn faulty<'c>(conv: &'c Conv, places: &[Place], first: &mut Option<HitBits>) -> 
     let mut conv = Cow::Borrowed(conv);
     for place in places {
         let (element, operand) = (place.element, place.operand);
-        if operand == Operand::Weight && element < conv.weights.len() {
+        if operand == LayerOperand::Weight && element < conv.weights.len() {
             let weight = &mut conv.to_mut().weights[element];
             *weight = strike(place.model, u32::from(*weight as u8), operand, first) as u8 as i8;
         }
-        if operand == Operand::Bias && element < conv.bias.len() {
+        if operand == LayerOperand::Bias && element < conv.bias.len() {
             let bias = &mut conv.to_mut().bias[element];
             *bias = strike(place.model, *bias as u32, operand, first) as i32;
         }

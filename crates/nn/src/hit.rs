@@ -1,17 +1,17 @@
-//! What a fault does to elements of what a layer reads, holds and makes.
+//! The changes of a fault to elements that a layer reads, holds and makes.
 
 use fault::Model;
 
-/// What of a layer is hit. The order is that in which a layer meets them.
+/// The operand of a layer that is hit. The order is that in which a layer meets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operand {
-    /// What it reads, by number: this layer alone reads the changed bytes.
+pub enum LayerOperand {
+    /// An input, by number: this layer alone reads the changed bytes.
     In(usize),
     /// Its weights.
     Weight,
     /// Its biases.
     Bias,
-    /// What it makes, after requantisation and Relu.
+    /// The output, after requantisation and Relu.
     Out,
 }
 
@@ -23,11 +23,11 @@ pub(crate) const INPUTS: [&str; 8] = ["in", "in2", "in3", "in4", "in5", "in6", "
 pub struct Place {
     /// The layer, by number.
     pub layer: usize,
-    /// What of it.
-    pub operand: Operand,
+    /// The operand of it.
+    pub operand: LayerOperand,
     /// The element: position-major of tensors, in the order of [`Conv::weights`](crate::network::Conv::weights) of weights.
     pub element: usize,
-    /// What happens.
+    /// The change.
     pub model: Model,
 }
 
@@ -55,7 +55,7 @@ impl Hit {
     /// One element of what a layer makes.
     #[must_use]
     pub fn neuron(layer: usize, element: usize, model: Model) -> Self {
-        Self(vec![Place { layer, operand: Operand::Out, element, model }])
+        Self(vec![Place { layer, operand: LayerOperand::Out, element, model }])
     }
 
     /// The places, layer by layer.
@@ -72,7 +72,7 @@ impl Hit {
     }
 }
 
-impl Operand {
+impl LayerOperand {
     /// The word of ids: `out`, `weight`, `bias`, `in`, `in2` for the second input, and so on.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -99,7 +99,7 @@ impl Operand {
 }
 
 /// Notes what happens to an element, if it is the first.
-pub(crate) fn strike(model: Model, before: u32, operand: Operand, first: &mut Option<HitBits>) -> u32 {
+pub(crate) fn strike(model: Model, before: u32, operand: LayerOperand, first: &mut Option<HitBits>) -> u32 {
     let kept = if operand.bits() == 32 { u32::MAX } else { (1 << operand.bits()) - 1 };
     let after = model.apply(u128::from(before)) as u32 & kept;
     first.get_or_insert(HitBits { before, after });

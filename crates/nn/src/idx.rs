@@ -32,11 +32,11 @@ pub enum IdxError {
     Magic {
         /// The number that belongs there.
         expected: u32,
-        /// What it stands for.
+        /// The meaning of the file.
         what: &'static str,
         /// The number that is there.
         found: u32,
-        /// What the file may be instead.
+        /// The files that it may be instead.
         hint: &'static str,
     },
     /// It has more or fewer elements than it says.
@@ -101,7 +101,7 @@ fn array(file: &[u8], expected: u32, what: &'static str) -> Result<Array, IdxErr
         let hint = match found {
             IMAGES => ", which is that of images",
             LABELS => ", which is that of labels",
-            _ => "; the file is no IDX of this kind",
+            _ => "; the file is another IDX, or none",
         };
         return Err(IdxError::Magic { expected, what, found, hint });
     }

@@ -37,10 +37,10 @@ pub mod source;
 mod space;
 pub mod target;
 
-pub use self::fault::{Fault, FaultError, FaultPart, Region, Span};
+pub use self::fault::{ElementRegion, Fault, FaultError, FaultPart, Span};
 pub use describe::describe;
-pub use hit::{Hit, Operand, Place};
+pub use hit::{Hit, LayerOperand, Place};
 pub use network::Network;
-pub use source::{ImageFiles, Source, SourceError};
-pub use space::Space;
+pub use source::{ImageFiles, NetworkSource, SourceError};
+pub use space::ElementSpace;
 pub use target::{Accuracy, ENGINES, LayerSize, NetworkTarget};

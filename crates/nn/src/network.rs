@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::check::check;
-use crate::hit::Operand;
+use crate::hit::LayerOperand;
 
 pub use crate::operator::{Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
@@ -124,21 +124,21 @@ impl Network {
         self.layers[layer].conv().map_or(0, |conv| conv.weights.len() + conv.bias.len())
     }
 
-    /// How a number is stored in an element of an operand, as near as it can be; none if there is no such element.
+    /// How a number is stored in an element of an operand, as near as it can be; none if the element is missing.
     #[must_use]
-    pub fn stored(&self, layer: usize, operand: Operand, element: usize, number: f64) -> Option<u32> {
+    pub fn stored(&self, layer: usize, operand: LayerOperand, element: usize, number: f64) -> Option<u32> {
         let found = self.layers.get(layer)?;
         let byte = |tensor: usize| Some(u32::from(self.tensors.get(tensor)?.quantisation.stored(number as f32)));
         match operand {
-            Operand::Out => byte(layer + 1),
-            Operand::In(which) => byte(*found.inputs.get(which)?),
-            Operand::Weight => {
+            LayerOperand::Out => byte(layer + 1),
+            LayerOperand::In(which) => byte(*found.inputs.get(which)?),
+            LayerOperand::Weight => {
                 let channels = self.tensors[found.inputs[0]].shape.channels;
                 let conv = found.conv()?;
                 let scale = conv.scales[conv.filter_of(element, channels)];
                 Some(u32::from((number as f32 / scale).round_ties_even() as i8 as u8))
             }
-            Operand::Bias => {
+            LayerOperand::Bias => {
                 let step = self.tensors[found.inputs[0]].quantisation.scale * found.conv()?.scales.get(element)?;
                 Some((number as f32 / step).round_ties_even() as i32 as u32)
             }

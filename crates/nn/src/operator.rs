@@ -1,4 +1,4 @@
-//! What a network consists of: tensors, operators, layers.
+//! The parts of a network: tensors, operators, layers.
 
 use crate::arithmetic::{Quantisation, add};
 
@@ -27,14 +27,14 @@ impl Shape {
     }
 }
 
-/// What a layer reads and makes.
+/// A tensor that layers read and make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Its size.
     pub shape: Shape,
     /// Whether it has channels only: coordinates then have one number.
     pub flat: bool,
-    /// What its bytes mean.
+    /// The meaning of its bytes.
     pub quantisation: Quantisation,
 }
 
@@ -51,11 +51,11 @@ pub struct Conv {
     pub groups: usize,
     /// Weights by row, column, channel of the input, and channel of the output within its group.
     pub weights: Vec<i8>,
-    /// What is added, for each channel of the output.
+    /// The summand, for each channel of the output.
     pub bias: Vec<i32>,
-    /// What accumulators are multiplied with, for each channel of the output.
+    /// The factor of accumulators, for each channel of the output.
     pub multipliers: Vec<f32>,
-    /// What a step of a weight means, for each channel of the output.
+    /// The meaning of a step of a weight, for each channel of the output.
     pub scales: Vec<f32>,
 }
 
@@ -89,7 +89,7 @@ impl SumTable {
     }
 }
 
-/// What a layer does.
+/// The operation of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operator {
     /// Convolves; Relu is the clamp of its bytes.
@@ -104,7 +104,7 @@ pub enum Operator {
     Concat,
     /// The average of each channel over all positions.
     GlobalAverage {
-        /// What the sum of a channel is multiplied with.
+        /// The factor of the sum of a channel.
         multiplier: f32,
     },
 }
@@ -116,7 +116,7 @@ pub struct Layer {
     pub name: String,
     /// The operator's name in the file.
     pub opcode: String,
-    /// What it does.
+    /// Its operation.
     pub operator: Operator,
     /// The tensors that it reads, by number.
     pub inputs: Vec<usize>,
@@ -156,7 +156,7 @@ impl Layer {
 }
 
 impl Conv {
-    /// The filter that a weight belongs to: the channel of the output; the input has so many channels.
+    /// The filter that a weight belongs to: the channel of the output; the input has this number of channels.
     #[must_use]
     pub fn filter_of(&self, weight: usize, channels: usize) -> usize {
         let per_group = self.bias.len() / self.groups;

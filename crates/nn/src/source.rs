@@ -10,7 +10,7 @@ use crate::target::{NetworkTarget, UnlikeSizes};
 
 /// A network, and the images that it is run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct NetworkSource {
     /// The name of a bundled network, or an ONNX file.
     pub network: String,
     /// The images; those of a bundled network if there are none.
@@ -29,7 +29,7 @@ pub struct ImageFiles {
 /// Why a network cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// There is no such bundled network, or it is damaged.
+    /// The bundled network is unknown, or it is damaged.
     #[error(transparent)]
     Bundled(#[from] BundledError),
     /// A file cannot be read.
@@ -41,7 +41,7 @@ pub enum SourceError {
         #[source]
         source: std::io::Error,
     },
-    /// A file is no network that can be run.
+    /// A file cannot be run as a network.
     #[error("open the network {path}")]
     Network {
         /// The file.
@@ -89,12 +89,12 @@ pub enum SourceError {
         /// The size that the network reads.
         expected: [usize; 3],
     },
-    /// A label is no class of the network, or there are no images.
+    /// A label lies beyond the classes of the network, or there are no images.
     #[error("read {path}")]
     Images {
         /// The file of the labels.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: ImagesError,
     },
@@ -103,7 +103,7 @@ pub enum SourceError {
     Sizes(#[from] UnlikeSizes),
 }
 
-impl Source {
+impl NetworkSource {
     /// Reads the network and its images, and runs it on all of them without a fault.
     ///
     /// # Errors

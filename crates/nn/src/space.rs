@@ -1,11 +1,11 @@
 //! The elements of an operand by their coordinates, in ONNX' order without the batch.
 
-use crate::hit::Operand;
+use crate::hit::LayerOperand;
 use crate::network::{Conv, Network, Shape};
 
 /// How many coordinates the elements of an operand have, and where each element lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct ElementSpace {
     sizes: Vec<usize>,
     order: Order,
 }
@@ -26,10 +26,10 @@ enum Order {
     Line,
 }
 
-impl Space {
+impl ElementSpace {
     /// The elements of an operand of a layer; none if the layer has no such operand.
     #[must_use]
-    pub fn of(network: &Network, layer: usize, operand: Operand) -> Option<Self> {
+    pub fn of(network: &Network, layer: usize, operand: LayerOperand) -> Option<Self> {
         let found = network.layers().get(layer)?;
         let tensor = |number: usize| {
             let tensor = network.tensors().get(number)?;
@@ -38,10 +38,10 @@ impl Space {
             Some(Self { sizes, order: Order::Tensor(tensor.shape) })
         };
         match operand {
-            Operand::Out => tensor(layer + 1),
-            Operand::In(which) => tensor(*found.inputs.get(which)?),
-            Operand::Bias => Some(Self { sizes: vec![found.conv()?.bias.len()], order: Order::Line }),
-            Operand::Weight => {
+            LayerOperand::Out => tensor(layer + 1),
+            LayerOperand::In(which) => tensor(*found.inputs.get(which)?),
+            LayerOperand::Bias => Some(Self { sizes: vec![found.conv()?.bias.len()], order: Order::Line }),
+            LayerOperand::Weight => {
                 let (conv, from) = (found.conv()?, network.tensors()[found.inputs[0]].shape);
                 Some(Self::of_weights(conv, from, found.class() == "dense"))
             }
@@ -106,7 +106,7 @@ impl Space {
         at
     }
 
-    /// What there is, in words.
+    /// The parts that there are, in words.
     #[must_use]
     pub fn describe(&self) -> String {
         match (&self.order, &self.sizes[..]) {

@@ -12,12 +12,12 @@ use outcome::{Criteria, End, FirstUse, Landed, Observation, Tier};
 use crate::delta::Delta;
 use crate::fault::{Fault, FaultPart};
 use crate::forward::{Run, forward, top_class};
-use crate::hit::{Hit, HitBits, Operand};
+use crate::hit::{Hit, HitBits, LayerOperand};
 use crate::images::Images;
 use crate::network::Network;
 use crate::observe;
 use crate::population::{Population, SweptSet};
-use crate::space::Space;
+use crate::space::ElementSpace;
 
 /// The engines, the usual one first; `auto` is `delta`.
 pub const ENGINES: [EngineOffer; 3] = [
@@ -204,9 +204,9 @@ impl NetworkTarget {
     }
 
     fn site_of(&self, fault: &Fault) -> Site {
-        let (layer, operand) = fault.parts.first().map_or(("", Operand::Out), |part| (&part.layer, part.operand));
+        let (layer, operand) = fault.parts.first().map_or(("", LayerOperand::Out), |part| (&part.layer, part.operand));
         let number = self.network.layer_named(layer).unwrap_or(0);
-        let space = Space::of(&self.network, number, operand);
+        let space = ElementSpace::of(&self.network, number, operand);
         let one = match &fault.parts[..] {
             [FaultPart { at, .. }] if at.len() == 1 => at[0].only(),
             _ => None,
@@ -227,7 +227,7 @@ impl NetworkTarget {
         Site::new(fault.to_string(), self.spot(number, operand), labels)
     }
 
-    fn spot(&self, number: usize, operand: Operand) -> Spot {
+    fn spot(&self, number: usize, operand: LayerOperand) -> Spot {
         let layer = &self.network.layers()[number];
         Spot {
             kernel: layer.name.clone(),
@@ -253,7 +253,7 @@ impl NetworkTarget {
             let shape = self.network.output(place.layer).shape;
             let position = place.element / shape.channels;
             let is_read = || self.network.is_read(place.layer, position / shape.width, position % shape.width);
-            place.operand != Operand::Out || is_read()
+            place.operand != LayerOperand::Out || is_read()
         });
         let threads = hit.places().len().min(COUNTED) as u32;
         let landed = |bits: HitBits| Landed { before: bits.before.into(), after: bits.after.into(), threads };

@@ -3,25 +3,25 @@
 
 use crate::error::{ErrorKind, SessionError};
 use crate::names::absolute_name;
-use nn::{ImageFiles, NetworkTarget, Source};
+use nn::{ImageFiles, NetworkSource, NetworkTarget};
 use std::path::Path;
 
 /// What stands before the name of a network.
 const PREFIX: &str = "nn:";
 
-/// What stands before the files of images and labels.
+/// The text before the files of images and labels.
 const FILES: [&str; 2] = ["images=", "labels="];
 
 /// The name by which campaigns know a network, with its images if they are not those that it brings along. Files are found
 /// again from anywhere.
 ///
 /// # Errors
-/// If the path of a file has a `;` or is no text.
-pub fn name(source: &Source) -> Result<String, SessionError> {
+/// If the path of a file has a `;` or is not a text.
+pub fn name(source: &NetworkSource) -> Result<String, SessionError> {
     let absolute = |path: &Path| {
         let found = path.to_str().map(absolute_name).filter(|path| !path.contains(';'));
         found.ok_or_else(|| {
-            let message = format!("name the file {}: its path is no text, or has a `;`", path.display());
+            let message = format!("name the file {}: its path is not a text, or has a `;`", path.display());
             SessionError::new(ErrorKind::Words, message).with_help("rename the file")
         })
     };
@@ -43,7 +43,7 @@ pub(crate) fn named(capsule: &str) -> Option<&str> {
 }
 
 /// Reads the name of a network, without what stands before it.
-fn source(name: &str) -> Result<Source, SessionError> {
+fn source(name: &str) -> Result<NetworkSource, SessionError> {
     let mut parts = name.split(';');
     let network = parts.next().unwrap_or_default().to_owned();
     let mut files = [None, None];
@@ -57,8 +57,8 @@ fn source(name: &str) -> Result<Source, SessionError> {
         files[at] = Some(part[FILES[at].len()..].into());
     }
     match files {
-        [Some(images), Some(labels)] => Ok(Source { network, images: Some(ImageFiles { images, labels }) }),
-        [None, None] => Ok(Source { network, images: None }),
+        [Some(images), Some(labels)] => Ok(NetworkSource { network, images: Some(ImageFiles { images, labels }) }),
+        [None, None] => Ok(NetworkSource { network, images: None }),
         _ => {
             let message = format!("read the name of a network `{name}`: it has images or labels alone");
             Err(SessionError::new(ErrorKind::Words, message).with_help("name both files, or neither"))
@@ -74,8 +74,8 @@ pub fn bundled() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Opens a network, and runs it on its images without a fault.
 ///
 /// # Errors
-/// If there is no such network, or its images do not fit it.
-pub fn open(source: &Source) -> Result<NetworkTarget, SessionError> {
+/// If the network is unknown, or its images do not fit it.
+pub fn open(source: &NetworkSource) -> Result<NetworkTarget, SessionError> {
     source.open().map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))
 }
 
@@ -92,11 +92,11 @@ mod tests {
     fn a_name_is_read_as_the_source_that_it_was_made_of() {
         let files = |images: &str, labels: &str| Some(ImageFiles { images: images.into(), labels: labels.into() });
         for images in [None, files("/no/such = file", "/none")] {
-            let source = Source { network: "fashion".to_owned(), images };
+            let source = NetworkSource { network: "fashion".to_owned(), images };
             let name = name(&source).unwrap();
             assert_eq!(super::source(named(&name).unwrap()).unwrap(), source, "{name}");
         }
-        assert!(name(&Source { network: "a".to_owned(), images: files("/a;b", "c") }).is_err());
+        assert!(name(&NetworkSource { network: "a".to_owned(), images: files("/a;b", "c") }).is_err());
         for wrong in ["fashion;images=a", "fashion;images=a;images=b", "fashion;melt=1"] {
             assert!(source(wrong).is_err(), "{wrong}");
         }

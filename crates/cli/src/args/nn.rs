@@ -4,7 +4,7 @@ use super::choose::{Choose, Resources};
 use super::engine;
 use campaign::Engine;
 use clap::{Args as Group, Subcommand};
-use nn::{ImageFiles, Source};
+use nn::{ImageFiles, NetworkSource};
 use std::path::PathBuf;
 
 /// A command about networks.
@@ -33,7 +33,7 @@ pub(crate) struct Networks {
 
 /// A network with its images.
 #[derive(Debug, Group)]
-pub(crate) struct NetworkSource {
+pub(crate) struct SourceOptions {
     /// A bundled network, or an ONNX file; --kernel names layers, --group classes of operators
     #[arg(value_name = "NETWORK", default_value = "fashion")]
     pub(crate) network: String,
@@ -54,16 +54,16 @@ pub(crate) struct NetworkImages {
 
 impl NetworkImages {
     /// A network on these images.
-    pub(crate) fn of(&self, network: &str) -> Source {
+    pub(crate) fn of(&self, network: &str) -> NetworkSource {
         let files = self.images.clone().zip(self.labels.clone());
         let images = files.map(|(images, labels)| ImageFiles { images, labels });
-        Source { network: network.to_owned(), images }
+        NetworkSource { network: network.to_owned(), images }
     }
 }
 
-impl NetworkSource {
+impl SourceOptions {
     /// The network with its images.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> NetworkSource {
         self.files.of(&self.network)
     }
 }
@@ -71,7 +71,7 @@ impl NetworkSource {
 #[derive(Debug, Group)]
 pub(crate) struct NetworkName {
     #[command(flatten)]
-    pub(crate) source: NetworkSource,
+    pub(crate) source: SourceOptions,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -81,8 +81,8 @@ pub(crate) struct NetworkName {
 #[derive(Debug, Group)]
 pub(crate) struct NetworkCampaign {
     #[command(flatten)]
-    pub(crate) source: NetworkSource,
-    /// What is hit: neuron (the stored output, after Relu), weight, bias, or input (what a layer reads; of the image if no
+    pub(crate) source: SourceOptions,
+    /// The operand that is hit: neuron (the stored output, after Relu), weight, bias, or input (what a layer reads; of the image if no
     /// layer is named) [default: neuron]. --model takes value:V and range:A..B (numbers), too; --scope is one, row, column,
     /// channel (a feature map or filter), tile:ROWSxCOLUMNS, any:N (places of a layer) or layers (one in each), and :each
     /// behind it changes every place in its own way

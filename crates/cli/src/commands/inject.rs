@@ -6,7 +6,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Choices, NamedSite, Site};
 use fault::Fault;
-use nn::Source;
+use nn::NetworkSource;
 use outcome::{End, FirstUse, Host, Observation, Outcome, classify};
 use serde::Serialize;
 use session::Session;
@@ -48,7 +48,7 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
 }
 
 /// Injects one fault into a network.
-pub(crate) fn in_network(network: &Source, fault: &str, json: bool) -> Result<Code, Failure> {
+pub(crate) fn in_network(network: &NetworkSource, fault: &str, json: bool) -> Result<Code, Failure> {
     let capsule = Some(session::networks::name(network)?);
     one(&session::open(Choices { capsule, ..Choices::default() })?, fault, json)
 }

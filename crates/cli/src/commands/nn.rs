@@ -9,7 +9,7 @@ use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
 use campaign::{Choices, CommandLine, SelectionWords};
 use nn::filr::{Filr, FilrError, Settings, analyse};
-use nn::{LayerSize, NetworkTarget, Source};
+use nn::{LayerSize, NetworkSource, NetworkTarget};
 use serde_json::json;
 use session::networks;
 use std::thread::available_parallelism;
@@ -60,7 +60,7 @@ fn list(json: bool) -> Result<Code, Failure> {
 }
 
 /// The layers of a network, and what of them a campaign hits.
-fn info(source: &Source, json: bool) -> Result<Code, Failure> {
+fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
     let target = networks::open(source)?;
     let name = target.network().name();
     let (layers, accuracy) = (target.layers(), target.accuracy());
@@ -111,7 +111,7 @@ fn info(source: &Source, json: bool) -> Result<Code, Failure> {
 
 fn filr(args: &args::Filr) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
-    let target: NetworkTarget = networks::open(&Source { network: args.network.clone(), images: None })?;
+    let target: NetworkTarget = networks::open(&NetworkSource { network: args.network.clone(), images: None })?;
     let cores = || available_parallelism().map_or(1, usize::from);
     let settings = Settings {
         injections_per_map: args.injections,

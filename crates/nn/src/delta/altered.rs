@@ -1,10 +1,10 @@
-//! What one layer reads and holds otherwise than in the fault-free run.
+//! The bytes that one layer reads and holds otherwise than in the fault-free run.
 
 use super::changes::Changes;
-use crate::hit::{HitBits, Operand, Place, strike};
+use crate::hit::{HitBits, LayerOperand, Place, strike};
 use crate::network::Conv;
 
-/// What a layer alone reads or holds otherwise than in the fault-free run.
+/// The bytes that a layer alone reads or holds otherwise than in the fault-free run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Altered {
     /// Its inputs that are hit, by number.
@@ -16,7 +16,7 @@ pub(super) struct Altered {
 /// A weight or a bias that differs, and by how much.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
-    pub(super) operand: Operand,
+    pub(super) operand: LayerOperand,
     pub(super) element: usize,
     pub(super) by: i32,
 }
@@ -27,9 +27,9 @@ pub(super) fn terms(conv: &Conv, places: &[Place], hit: &mut Option<HitBits>) ->
     for place in places {
         let (element, operand) = (place.element, place.operand);
         let stored = match operand {
-            Operand::Weight => conv.weights.get(element).map(|&weight| i32::from(weight)),
-            Operand::Bias => conv.bias.get(element).copied(),
-            Operand::In(_) | Operand::Out => None,
+            LayerOperand::Weight => conv.weights.get(element).map(|&weight| i32::from(weight)),
+            LayerOperand::Bias => conv.bias.get(element).copied(),
+            LayerOperand::In(_) | LayerOperand::Out => None,
         };
         let Some(stored) = stored else { continue };
         let known = found.iter().position(|it| it.operand == operand && it.element == element);
@@ -38,7 +38,7 @@ pub(super) fn terms(conv: &Conv, places: &[Place], hit: &mut Option<HitBits>) ->
             found.len() - 1
         });
         let now = stored.wrapping_add(found[at].by);
-        let after = if operand == Operand::Weight {
+        let after = if operand == LayerOperand::Weight {
             i32::from(strike(place.model, u32::from(now as u8), operand, hit) as u8 as i8)
         } else {
             strike(place.model, now as u32, operand, hit) as i32

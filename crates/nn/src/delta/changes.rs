@@ -1,8 +1,8 @@
-//! What differs in a tensor from the fault-free run.
+//! The differences of a tensor from the fault-free run.
 
-use crate::hit::{HitBits, Operand, Place, strike};
+use crate::hit::{HitBits, LayerOperand, Place, strike};
 
-/// What differs in a tensor.
+/// The differences of a tensor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
     /// New byte less old one, for each element; zero except at `positions`.
@@ -28,7 +28,7 @@ impl Changes {
         &mut self,
         bytes: &[u8],
         channels: usize,
-        operand: Operand,
+        operand: LayerOperand,
         places: &[Place],
         hit: &mut Option<HitBits>,
     ) {

@@ -1,4 +1,4 @@
-//! What one hit changes, computed from the fault-free run: only positions that differ are carried on.
+//! The effect of one hit, computed from the fault-free run: only positions that differ are carried on.
 //!
 //! Everything is integers, so that the result is that of a whole run to the last bit: a sum of products changes by the
 //! change of the input times the weight, and a byte of the output has changed only if its new sum gives another one. A run
@@ -9,7 +9,7 @@ mod changes;
 mod scratch;
 
 use crate::forward::Run;
-use crate::hit::{Hit, HitBits, Operand, Place};
+use crate::hit::{Hit, HitBits, LayerOperand, Place};
 use crate::network::{Layer, Network, Operator, Shape};
 use altered::{Altered, terms};
 use changes::{Changes, changed};
@@ -19,14 +19,14 @@ use scratch::Scratch;
 #[derive(Clone, Debug)]
 pub struct Delta<'n> {
     network: &'n Network,
-    /// What differs in each tensor.
+    /// The differences of each tensor.
     changes: Vec<Changes>,
     scratch: Scratch,
-    /// What the loops multiply with, for each layer.
+    /// The factors of the loops, for each layer.
     factors: Vec<Factors>,
 }
 
-/// What the loops of a layer multiply with.
+/// The factors of the loops of a layer.
 #[derive(Clone, Debug, Default)]
 struct Factors {
     /// Inputs, in the order of [`Conv::weights`].
@@ -50,7 +50,7 @@ impl Factors {
     }
 }
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeltaRun {
     /// The first element that was hit; none if the network has no such element.
@@ -116,7 +116,7 @@ impl<'n> Delta<'n> {
         let channels = |tensor: usize| self.network.tensors()[tensor].shape.channels;
         let mut altered = Altered::default();
         for (which, &tensor) in layer.inputs.iter().enumerate() {
-            let operand = Operand::In(which);
+            let operand = LayerOperand::In(which);
             if places.iter().any(|place| place.operand == operand) {
                 let mut read = self.changes[tensor].clone();
                 read.strike(&golden.tensors[tensor], channels(tensor), operand, places, &mut run.hit);
@@ -127,7 +127,7 @@ impl<'n> Delta<'n> {
         run.macs += self.step(golden, number, Some(&altered));
         let made = number + 1;
         let channels = channels(made);
-        self.changes[made].strike(&golden.tensors[made], channels, Operand::Out, places, &mut run.hit);
+        self.changes[made].strike(&golden.tensors[made], channels, LayerOperand::Out, places, &mut run.hit);
     }
 
     /// Makes what changes in the output of a layer, whose weights and biases may be altered.

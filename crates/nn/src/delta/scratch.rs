@@ -3,10 +3,10 @@
 use super::altered::Term;
 use super::changes::{Changes, changed};
 use crate::arithmetic::requantise;
-use crate::hit::Operand;
+use crate::hit::LayerOperand;
 use crate::network::{Conv, Shape, SumTable, Tensor, Window};
 
-/// What a layer needs while it is worked on; all zero and empty in between.
+/// The memory that a layer needs while it is worked on; all zero and empty in between.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     /// Changes of sums, for each element of the output.
@@ -74,7 +74,7 @@ impl Scratch {
         let zero = i32::from(from.quantisation.zero);
         let mut macs = 0;
         for &Term { operand, element, by } in altered {
-            if operand == Operand::Bias {
+            if operand == LayerOperand::Bias {
                 for window in 0..to.positions() {
                     self.touch(window);
                     let sum = &mut self.sums[window * to.channels + element];

@@ -1,4 +1,4 @@
-//! What is wrong with the text of a fault.
+//! The errors of the text of a fault.
 
 /// Why a fault cannot be read, or not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum FaultError {
         key: &'static str,
         /// The value.
         found: String,
-        /// What it may be.
+        /// The words that it may be.
         expected: String,
     },
     /// A layer that the network has not.
@@ -43,12 +43,12 @@ pub enum FaultError {
     },
     /// An operand that the layer has not.
     #[error("hit `{operand}` of the layer `{layer}`: it has {has}")]
-    Operand {
-        /// What was to be hit.
+    LayerOperand {
+        /// The part that was to be hit.
         operand: &'static str,
         /// The layer.
         layer: String,
-        /// What it has, as a list.
+        /// The parts that it has, as a list.
         has: String,
     },
     /// Coordinates that lie outside of the operand, or are too many or too few.
@@ -56,11 +56,11 @@ pub enum FaultError {
     Place {
         /// The coordinates.
         at: String,
-        /// What was to be hit.
+        /// The part that was to be hit.
         operand: &'static str,
         /// The layer.
         layer: String,
-        /// What there is.
+        /// The parts that there are.
         size: String,
     },
     /// Models of several places that are neither one for all nor one for each.
@@ -78,7 +78,7 @@ pub enum FaultError {
     Bits {
         /// The bits.
         bits: String,
-        /// What was to be hit.
+        /// The part that was to be hit.
         operand: &'static str,
         /// How many bits it has.
         width: u32,

@@ -4,7 +4,7 @@
 //! weight; output and input of a dense layer's weight; the channel alone of a bias and of a tensor without rows and columns.
 //! The bits are the stored ones, of a neuron after requantisation and, where one follows, after Relu.
 //!
-//! Several places of an operand are a [`Region`] such as `5:3:*`, or are joined by `+`. They change alike, or each has its
+//! Several places of an operand are a [`ElementRegion`] such as `5:3:*`, or are joined by `+`. They change alike, or each has its
 //! own bits, joined by `/`. Parts in other layers or operands follow after `;`, without the image.
 
 mod error;
@@ -14,20 +14,20 @@ use std::fmt;
 
 use fault::{Model, ParseFaultError};
 
-use crate::hit::{Hit, INPUTS, Operand, Place};
+use crate::hit::{Hit, INPUTS, LayerOperand, Place};
 use crate::network::Network;
-use crate::space::Space;
+use crate::space::ElementSpace;
 use region::whole;
 
 pub use error::FaultError;
-pub use region::{Region, Span};
+pub use region::{ElementRegion, Span};
 
-/// What goes wrong in one forward run.
+/// The fault of one forward run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The image, by its number in the data set that is loaded.
     pub image: usize,
-    /// What is hit, at least one.
+    /// The places that are hit, at least one.
     pub parts: Vec<FaultPart>,
 }
 
@@ -36,11 +36,11 @@ pub struct Fault {
 pub struct FaultPart {
     /// The name of the layer.
     pub layer: String,
-    /// What of it is hit.
-    pub operand: Operand,
+    /// The part of it that is hit.
+    pub operand: LayerOperand,
     /// Where, at least one.
-    pub at: Vec<Region>,
-    /// What happens: one for all places, or one for each. All have one name.
+    pub at: Vec<ElementRegion>,
+    /// The changes: one for all places, or one for each. All have one name.
     pub models: Vec<Model>,
 }
 
@@ -66,10 +66,10 @@ impl Fault {
         Ok(Self { image: image.ok_or(FaultError::Missing { key: KEYS[0] })?, parts })
     }
 
-    /// What it does to a network with so many images.
+    /// The hit that it is in a network with this number of images.
     ///
     /// # Errors
-    /// When there is no such image, layer, operand, place or bit.
+    /// When an image, layer, operand, place or bit is unknown.
     pub fn hit(&self, network: &Network, images: usize) -> Result<Hit, FaultError> {
         if self.image >= images {
             return Err(FaultError::Image { image: self.image, images });
@@ -100,9 +100,9 @@ impl FaultPart {
         let image = values[0].map(|image| whole(image).ok_or_else(|| wrong(0, image, "the number of an image")));
         let image = image.transpose()?;
         let (layer, tensor, at) = (value(1)?.to_owned(), value(2)?, value(3)?);
-        let operand = Operand::parse(tensor)
+        let operand = LayerOperand::parse(tensor)
             .ok_or_else(|| wrong(2, tensor, "out, weight, bias, or in, in2 and so on for inputs"))?;
-        let regions = at.split('+').map(Region::parse).collect::<Option<Vec<_>>>();
+        let regions = at.split('+').map(ElementRegion::parse).collect::<Option<Vec<_>>>();
         let at = regions.ok_or_else(|| {
             wrong(3, at, "coordinates such as CHANNEL:ROW:COLUMN, each a number, a range such as 2-5, or *")
         })?;
@@ -118,11 +118,15 @@ impl FaultPart {
             FaultError::Layer { layer, network, layers: layers.join(", ") }
         })?;
         let (operand, word) = (self.operand, self.operand.word());
-        let space = Space::of(network, layer, operand).ok_or_else(|| {
-            let all = (0..INPUTS.len()).map(Operand::In).chain([Operand::Weight, Operand::Bias, Operand::Out]);
-            let has = all.filter(|&operand| Space::of(network, layer, operand).is_some());
-            let has = has.map(Operand::word).collect::<Vec<_>>().join(", ");
-            FaultError::Operand { operand: word, layer: self.layer.clone(), has }
+        let space = ElementSpace::of(network, layer, operand).ok_or_else(|| {
+            let all = (0..INPUTS.len()).map(LayerOperand::In).chain([
+                LayerOperand::Weight,
+                LayerOperand::Bias,
+                LayerOperand::Out,
+            ]);
+            let has = all.filter(|&operand| ElementSpace::of(network, layer, operand).is_some());
+            let has = has.map(LayerOperand::word).collect::<Vec<_>>().join(", ");
+            FaultError::LayerOperand { operand: word, layer: self.layer.clone(), has }
         })?;
         let mut elements = Vec::new();
         for region in &self.at {
@@ -166,7 +170,7 @@ fn wrong(key: usize, found: &str, expected: &str) -> FaultError {
     FaultError::Value { key: KEYS[key], found: found.to_owned(), expected: expected.to_owned() }
 }
 
-/// What is wrong with a model, in the words of this id.
+/// The error of a model, in the words of this id.
 fn of_model(name: &str, bits: &str, error: ParseFaultError) -> FaultError {
     match error {
         ParseFaultError::Value { key, expected, .. } if key == "bits" => wrong(5, bits, expected),

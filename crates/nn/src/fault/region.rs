@@ -15,7 +15,7 @@ pub enum Span {
 
 /// Values of each coordinate, in ONNX' order without the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region(pub Vec<Span>);
+pub struct ElementRegion(pub Vec<Span>);
 
 impl Span {
     /// The values between two, both included.
@@ -44,7 +44,7 @@ impl Span {
     }
 }
 
-impl Region {
+impl ElementRegion {
     /// One place.
     #[must_use]
     pub fn place(at: &[usize]) -> Self {
@@ -103,7 +103,7 @@ impl fmt::Display for Span {
     }
 }
 
-impl fmt::Display for Region {
+impl fmt::Display for ElementRegion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, span) in self.0.iter().enumerate() {
             write!(f, "{}{span}", if number == 0 { "" } else { ":" })?;

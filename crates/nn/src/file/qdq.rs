@@ -23,7 +23,7 @@ pub(super) const FUSED: [(&str, &str); 7] = [
 /// Those that move bytes and compute nothing.
 const MOVED: [&str; 3] = ["Flatten", "MaxPool", "Concat"];
 
-/// What else a group consists of.
+/// The other nodes of a group.
 pub(super) const AROUND: [&str; 3] = ["QuantizeLinear", "DequantizeLinear", "Relu"];
 
 /// Attributes that say in which type something is computed, which a fused group does not do, or what it does anyway.
@@ -34,7 +34,7 @@ pub(super) fn is_qdq(graph: &GraphProto) -> bool {
     graph.node.iter().any(|node| AROUND.contains(&operator(node)))
 }
 
-/// What has to hold of constants so that groups are what they were fused to.
+/// The condition on constants under which groups are what they were fused to.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     /// Zero points that are 0, with the node of Relu: the clamp of bytes then does its work.
@@ -129,7 +129,7 @@ struct Groups<'g> {
     makers: BTreeMap<&'g str, (usize, &'g NodeProto)>,
     /// The nodes that make floats of integers, by what they make.
     dequantised: BTreeMap<&'g str, &'g NodeProto>,
-    /// What is quantised, or is so after Relu.
+    /// The tensor that is quantised, or is so after Relu.
     quantised: Vec<&'g str>,
 }
 

@@ -43,7 +43,7 @@ pub enum FilrError {
     Setting {
         /// Its name.
         name: &'static str,
-        /// What it may be.
+        /// The words that it may be.
         expected: &'static str,
         /// What it is.
         found: String,

@@ -1,4 +1,4 @@
-//! What a campaign draws from: neurons, weights, biases or inputs, in inferences on images.
+//! The population of a campaign: neurons, weights, biases or inputs, in inferences on images.
 
 mod select;
 mod sweep;
@@ -8,10 +8,10 @@ use campaign::{SelectionWords, Stratify, Stratum, TargetError};
 use fault::Ranges;
 use stats::Draws;
 
-use crate::fault::{Fault, FaultPart, Region, Span};
-use crate::hit::Operand;
+use crate::fault::{ElementRegion, Fault, FaultPart, Span};
+use crate::hit::LayerOperand;
 use crate::network::Network;
-use crate::space::Space;
+use crate::space::ElementSpace;
 use select::select;
 pub(crate) use sweep::SweptSet;
 use words::{Change, OperandKind, Scope, ScopeShape, check_words};
@@ -42,13 +42,13 @@ struct Part {
 #[derive(Clone, Debug)]
 struct Set {
     layer: usize,
-    operand: Operand,
-    space: Space,
+    operand: LayerOperand,
+    space: ElementSpace,
     /// How many elements there are in the sets before.
     before: u64,
 }
 
-/// What was drawn.
+/// A draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Drawn {
     pub(crate) fault: Fault,
@@ -56,7 +56,7 @@ pub(crate) struct Drawn {
 }
 
 impl<'n> Population<'n> {
-    /// What `selection` selects of a network and of images that it gets right.
+    /// The part that `selection` selects of a network and of images that it gets right.
     pub(crate) fn new(network: &'n Network, right: &[usize], selection: &SelectionWords) -> Result<Self, TargetError> {
         check_words(selection)?;
         let kind = OperandKind::parse(selection.target.as_deref())?;
@@ -131,9 +131,9 @@ impl<'n> Population<'n> {
     }
 
     /// The places that belong to the one at these coordinates.
-    fn regions(&self, draws: &mut Draws, set: &Set, at: &[usize]) -> Option<Vec<Region>> {
+    fn regions(&self, draws: &mut Draws, set: &Set, at: &[usize]) -> Option<Vec<ElementRegion>> {
         let sizes = set.space.sizes();
-        let mut region = Region::place(at);
+        let mut region = ElementRegion::place(at);
         let last = at.len() - 1;
         let mut tile = |axis: usize, size: usize| {
             let first = at[axis] / size * size;
@@ -152,7 +152,7 @@ impl<'n> Population<'n> {
                 let mut regions = vec![region];
                 while regions.len() < places {
                     let other = draws.below(set.space.elements() as u64)? as usize;
-                    let other = Region::place(&set.space.coordinates(other));
+                    let other = ElementRegion::place(&set.space.coordinates(other));
                     if !regions.contains(&other) {
                         regions.push(other);
                     }
@@ -169,7 +169,7 @@ impl Part {
     fn extend(&mut self, network: &Network, layer: usize, kind: OperandKind, scope: Scope) -> Result<(), TargetError> {
         let found = &network.layers()[layer];
         for operand in kind.operands(found.inputs.len()) {
-            let Some(space) = Space::of(network, layer, operand) else { continue };
+            let Some(space) = ElementSpace::of(network, layer, operand) else { continue };
             if scope.needs_rows() && space.sizes().len() < 2 {
                 let what = format!("`{}` of the layer `{}` has no rows and columns", operand.word(), found.name);
                 return Err(TargetError::new(format!("hit a pattern of rows and columns: {what}; leave it out")));

@@ -5,8 +5,8 @@ use fault::{Model, ModelKind};
 
 use super::words::{Change, ScopeShape};
 use super::{Population, Set};
-use crate::fault::{Fault, FaultPart, Region};
-use crate::hit::Operand;
+use crate::fault::{ElementRegion, Fault, FaultPart};
+use crate::hit::LayerOperand;
 
 /// A unit, in words of the network.
 pub(crate) struct UnitFaults {
@@ -20,7 +20,7 @@ pub(crate) struct UnitFaults {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SweptSet {
     pub(crate) layer: usize,
-    pub(crate) operand: Operand,
+    pub(crate) operand: LayerOperand,
     pub(crate) elements: u64,
     /// How many faults each element has.
     pub(crate) bits: u32,
@@ -31,7 +31,7 @@ impl Population<'_> {
         self.parts.iter().flat_map(|part| &part.sets)
     }
 
-    /// The models of an element of so many bits, one for each fault.
+    /// The models of an element of this number of bits, one for each fault.
     fn models(&self, bits: u32) -> Result<Vec<Model>, TargetError> {
         match self.change {
             Change::Bits(ModelKind::SINGLE) => Ok((0..bits).map(Model::single).collect()),
@@ -64,7 +64,7 @@ impl Population<'_> {
         let layer = &self.network.layers()[set.layer].name;
         let mut faults = Vec::with_capacity(set.space.elements() * models.len());
         for element in 0..set.space.elements() {
-            let at = Region::place(&set.space.coordinates(element));
+            let at = ElementRegion::place(&set.space.coordinates(element));
             for (bit, &model) in models.iter().enumerate() {
                 let (layer, at) = (layer.clone(), vec![at.clone()]);
                 let part = FaultPart { layer, operand: set.operand, at, models: vec![model] };

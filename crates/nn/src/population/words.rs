@@ -4,19 +4,19 @@ use campaign::{SelectionWords, TargetError};
 use fault::{Model, ModelKind};
 use stats::Draws;
 
-use crate::hit::Operand;
+use crate::hit::LayerOperand;
 use crate::network::Network;
 
 /// The kind of operand that a campaign hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperandKind {
-    /// What layers make.
+    /// Outputs of layers.
     Neuron,
     /// Weights.
     Weight,
     /// Biases.
     Bias,
-    /// What layers read.
+    /// Inputs of layers.
     Input,
 }
 
@@ -34,18 +34,18 @@ impl OperandKind {
         }
     }
 
-    /// The operands of this kind that a layer with so many inputs may have.
-    pub(crate) fn operands(self, inputs: usize) -> Vec<Operand> {
+    /// The operands of this kind that a layer with this number of inputs may have.
+    pub(crate) fn operands(self, inputs: usize) -> Vec<LayerOperand> {
         match self {
-            Self::Neuron => vec![Operand::Out],
-            Self::Weight => vec![Operand::Weight],
-            Self::Bias => vec![Operand::Bias],
-            Self::Input => (0..inputs).map(Operand::In).collect(),
+            Self::Neuron => vec![LayerOperand::Out],
+            Self::Weight => vec![LayerOperand::Weight],
+            Self::Bias => vec![LayerOperand::Bias],
+            Self::Input => (0..inputs).map(LayerOperand::In).collect(),
         }
     }
 }
 
-/// What happens to a place.
+/// The change of a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Change {
     /// As in any program.
@@ -77,7 +77,7 @@ impl Change {
         bounds.map(|(low, high)| Self::Number(low, high)).ok_or_else(wrong)
     }
 
-    /// Whether it can hit elements of so many bits.
+    /// Whether it can hit elements of this number of bits.
     pub(crate) fn hits(self, bits: u32) -> bool {
         match self {
             Self::Bits(kind) => kind.hits(bits),
@@ -85,13 +85,13 @@ impl Change {
         }
     }
 
-    /// What happens to an element.
+    /// The change of an element.
     pub(crate) fn draw(
         self,
         draws: &mut Draws,
         network: &Network,
         layer: usize,
-        operand: Operand,
+        operand: LayerOperand,
         element: usize,
     ) -> Option<Model> {
         match self {
@@ -123,7 +123,7 @@ pub(crate) enum ScopeShape {
     Column,
     /// A feature map; of weights, a filter.
     Channel,
-    /// A tile of so many rows and columns; tiles lie side by side from the first row and column on.
+    /// A tile of rows and columns; tiles lie side by side from the first row and column on.
     Tile(usize, usize),
     /// So many places of an operand, wherever they are.
     Any(usize),

@@ -1,10 +1,10 @@
 //! What a hit changes is what a whole run gives, in every tensor.
 
 use fault::{Model, ModelKind};
-use nn::Space;
+use nn::ElementSpace;
 use nn::delta::Delta;
 use nn::forward::forward;
-use nn::hit::{Hit, Operand, Place};
+use nn::hit::{Hit, LayerOperand, Place};
 use nn::network::Network;
 use stats::Draws;
 
@@ -82,13 +82,20 @@ fn a_hit_outside_of_the_network_hits_nothing() {
 
 /// Places of any operand of any layer, several at once.
 fn random_hit(network: &Network, draws: &mut Draws) -> Hit {
-    let operands = [Operand::Out, Operand::Weight, Operand::Bias, Operand::In(0), Operand::In(1), Operand::In(2)];
+    let operands = [
+        LayerOperand::Out,
+        LayerOperand::Weight,
+        LayerOperand::Bias,
+        LayerOperand::In(0),
+        LayerOperand::In(1),
+        LayerOperand::In(2),
+    ];
     let count = 1 + draws.below(4).unwrap();
     let mut places = Vec::new();
     while (places.len() as u64) < count {
         let layer = draws.below(network.layers().len() as u64).unwrap() as usize;
         let operand = *draws.one_of(&operands).unwrap();
-        let Some(space) = Space::of(network, layer, operand) else { continue };
+        let Some(space) = ElementSpace::of(network, layer, operand) else { continue };
         let number = draws.below(space.elements() as u64).unwrap() as usize;
         let element = space.element(&space.coordinates(number)).unwrap();
         let kinds = ["flip", "random", "zero", "stuck1:0x90", "stuck0:0xf0", "double-any"];
@@ -135,14 +142,14 @@ fn every_weight_is_at_its_coordinates() {
     let golden = fashion().golden_run(5);
     let mut delta = Delta::new(network);
     for (layer, name) in network.layers().iter().enumerate().filter(|(_, layer)| layer.conv().is_some()) {
-        let space = Space::of(network, layer, Operand::Weight).unwrap();
+        let space = ElementSpace::of(network, layer, LayerOperand::Weight).unwrap();
         let mut seen = vec![false; space.elements()];
         for number in 0..space.elements() {
             let at = space.coordinates(number);
             let element = space.element(&at).unwrap();
             assert!(!std::mem::replace(&mut seen[element], true), "{at:?} of {}", name.name);
             if number % 37 == 0 {
-                let place = Place { layer, operand: Operand::Weight, element, model: flip(6) };
+                let place = Place { layer, operand: LayerOperand::Weight, element, model: flip(6) };
                 delta.run(&golden, &Hit::new(vec![place]));
                 let channels = network.output(layer).shape.channels;
                 let made = delta.tensor(&golden, layer + 1);

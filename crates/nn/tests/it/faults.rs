@@ -1,7 +1,7 @@
 //! Ids of faults: read, printed, checked; and the population that they are drawn from.
 
 use campaign::{Planner, RunIndex, SelectionWords, Stratify};
-use nn::{Fault, FaultPart, Operand, Region};
+use nn::{ElementRegion, Fault, FaultPart, LayerOperand};
 
 use crate::kit::{fashion, flip};
 
@@ -9,8 +9,8 @@ use crate::kit::{fashion, flip};
 fn an_id_is_read_and_printed_as_it_was() {
     let id = "image=17,layer=c3,tensor=out,at=5:3:11,model=flip,bits=6";
     let fault = Fault::parse(id).unwrap();
-    let at = vec![Region::place(&[5, 3, 11])];
-    let part = FaultPart { layer: "c3".into(), operand: Operand::Out, at, models: vec![flip(6)] };
+    let at = vec![ElementRegion::place(&[5, 3, 11])];
+    let part = FaultPart { layer: "c3".into(), operand: LayerOperand::Out, at, models: vec![flip(6)] };
     assert_eq!(fault, Fault { image: 17, parts: vec![part] });
     for (id, places) in [
         (id, 1),

@@ -53,7 +53,7 @@ fn a_stack_of_convolutions_and_pools_is_what_onnx_runtime_makes_of_it() {
     check(&network, include_bytes!("../vectors/pools-qdq.zst"), "pool2");
 }
 
-/// What is said of the file with some bytes replaced by as many others, everywhere.
+/// The answer about the file with some bytes replaced by as many others, everywhere.
 fn said(from: &[u8], to: &[u8]) -> String {
     let mut bytes = FILE.to_vec();
     let at: Vec<usize> = (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();

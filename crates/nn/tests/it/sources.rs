@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::Subject;
 use flate2::write::GzEncoder;
-use nn::{ImageFiles, NetworkTarget, Source};
+use nn::{ImageFiles, NetworkSource, NetworkTarget};
 
 use crate::kit::fashion;
 
@@ -29,7 +29,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 fn open(network: &str, images: &Path, labels: &Path) -> Result<NetworkTarget, String> {
     let files = ImageFiles { images: images.to_owned(), labels: labels.to_owned() };
-    Source { network: network.to_owned(), images: Some(files) }.open().map_err(|error| {
+    NetworkSource { network: network.to_owned(), images: Some(files) }.open().map_err(|error| {
         let mut text = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
@@ -78,7 +78,7 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
         ),
         (
             wrong(&images, &file("text", b"no images at all")),
-            "read text: read the head: expected the magic number 0x00000801 (labels: bytes by number), found 0x6e6f2069; the file is no IDX of this kind",
+            "read text: read the head: expected the magic number 0x00000801 (labels: bytes by number), found 0x6e6f2069; the file is another IDX, or none",
         ),
         (
             wrong(&images, &file("three", &idx(0x801, &[3], &[0, 1, 2]))),
@@ -123,6 +123,6 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
     let unknown = open("lenet", &images, &labels).unwrap_err();
     assert!(unknown.starts_with("find the network `lenet`"), "{unknown}");
     let network = write(dir.path(), "some.onnx", include_bytes!("../../networks/fashion/fashion.onnx"));
-    let without = Source { network: network.to_str().unwrap().to_owned(), images: None }.open().unwrap_err();
+    let without = NetworkSource { network: network.to_str().unwrap().to_owned(), images: None }.open().unwrap_err();
     assert!(without.to_string().ends_with("name some by --images FILE --labels FILE"), "{without}");
 }

@@ -1,3 +1,5 @@
+//! Whether statements and the template follow from the documents.
+
 use super::*;
 use crate::statements::Verdict;
 use serde_json::json;
