@@ -52,7 +52,7 @@ fn what_a_network_does_not_have_is_refused() {
         (&["nn", "campaign", "--images", "a", "--labels", "b", "--runs", "5"], "read a: "),
         (&["campaign", "nn:fashion;images=a", "--runs", "5"], "it has images or labels alone"),
         (&["info", "nn:fashion"], "it is a neural network"),
-        (&["nn", "inject", "fashion", "image=1"], "it has no `tensor`"),
+        (&["nn", "inject", "fashion", "image=1"], "it has no `layer`"),
         (&["nn", "filr", "--injections", "0"], "injections per feature map"),
         (&["nn", "filr", "--analysis", "1"], "share of the analysis set"),
         (&["nn", "campaign", "--runs", "20", "--fail-if", "kernel:c9/sdc>0.5"], "there is no such kernel, but add, c1"),

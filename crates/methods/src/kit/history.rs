@@ -141,8 +141,9 @@ mod tests {
         drop(InputHistory::open(dir.path(), "app", "blackscholes").unwrap());
         let other = InputHistory::open(dir.path(), "app", "blacksch of before").unwrap_err().to_string();
         assert!(other.contains("it is of another study (blackscholes): name another directory with --out"), "{other}");
+        let file = fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
         fs::write(
-            dir.path().join("history.sqlite"),
+            file,
             "a text that is longer than the header of a database, which has a hundred bytes, and that has nothing to do with one .......",
         )
         .unwrap();
