@@ -122,7 +122,9 @@ impl Store {
         }
         let origin = rows.origin()?;
         same_digest(dir, &origin.digest, target.subject.digest())?;
-        if origin.strata != strata {
+        let same_operands =
+            origin.outline.as_ref().zip(sweep.as_ref()).is_none_or(|(of, is)| of.operands == is.operands);
+        if origin.strata != strata || !same_operands {
             return Err(StoreError::OtherSweep { dir: dir.to_owned() });
         }
         Ok(Self { place: Some((dir.to_owned(), lock)), config, plan, sweep, rows })

@@ -60,7 +60,7 @@ impl Rows {
     /// The weight of an operand, and how its table joins that of the operands.
     pub(super) fn operand_weight(&self) -> Result<(&'static str, &'static str), StoreError> {
         let has_weights = self.has_table("operand_weight")?;
-        Ok(if has_weights { ("weight", "JOIN operand_weight USING (operand)") } else { ("1", "") })
+        Ok(if has_weights { ("weight", "LEFT JOIN operand_weight USING (operand)") } else { ("1", "") })
     }
 
     /// How often each bit of each operand came to each outcome, in this order; nothing in a file of single runs.

@@ -95,7 +95,8 @@ impl Gathered {
         }
         for count in counts {
             let Some(spot) = spots.get(count.operand as usize) else { continue };
-            let weight = count.count as f64 / (u64::from(spot.elements) * u64::from(spot.bits)) as f64;
+            let weight =
+                count.count as f64 * spot.weight as f64 / (u64::from(spot.elements) * u64::from(spot.bits)) as f64;
             let (class, mass) = (count.outcome.class(), Mass { count: count.count, weight, squares: 0.0 });
             let kind = count.outcome.kind();
             let of = FaultClass::new(class, kind.as_deref());

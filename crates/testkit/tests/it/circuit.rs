@@ -336,6 +336,11 @@ fn a_method_hands_over_a_population_of_its_own_with_weights() {
     assert!((summary.outcomes.sdc.rate.unwrap() - silent as f64 / all as f64).abs() < 1e-12);
     let unweighted = summary.outcomes.sdc.count as f64 / 40.0;
     assert!((summary.outcomes.sdc.rate.unwrap() - unweighted).abs() > 1e-4, "weights change the rate: {unweighted}");
+    // The report weighs as the summary does.
+    let report = Report::new(&whole, Context::default()).unwrap().to_markdown();
+    let rate = format!("{:.2} %", 100.0 * silent as f64 / all as f64);
+    let unweighted = format!("{:.2} %", 100.0 * unweighted);
+    assert!(report.matches(&rate).count() > 1 && !report.contains(&unweighted), "{rate}, {unweighted}: {report}");
     assert_eq!(whole.operands().unwrap(), LowerHalf.sweep(&SelectionWords::default()).unwrap().operands);
     // Workers that take 64 at once, shards and their merge change nothing.
     for (name, engine, shard) in [("lanes", "lanes", None), ("1", "auto", Some("1/2")), ("2", "auto", Some("2/2"))] {
