@@ -1,7 +1,9 @@
 //! What a page of documentation is whose numbers are measured: `cargo xtask page NAME`.
 
-use methods::kit::{Campaigns, Inputs, OpenedCapsule, StudyError};
+use methods::kit::{Campaigns, InputHistory, Inputs, OpenedCapsule, StudyError};
+use methods::{InputRequest, Options, registry};
 use outcome::Criteria;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use study::{Plot, Table};
 
@@ -36,6 +38,35 @@ pub struct PageContext<'w, 'c> {
     pub campaigns: &'w mut Campaigns<'c>,
     /// How many runs campaigns of each kind have.
     pub runs: BTreeMap<&'static str, u64>,
+}
+
+impl PageContext<'_, '_> {
+    /// The document that a command about inputs answers with; its options have their defaults unless `said` names them. What it finds
+    /// of inputs is kept beside the campaigns.
+    ///
+    /// # Errors
+    /// If the command or the workload is unknown, and as the command.
+    pub(crate) fn of_inputs(
+        &mut self,
+        command: &str,
+        workload: &str,
+        said: &[(&'static str, &str)],
+    ) -> Result<Value, StudyError> {
+        let found = registry::input_commands().find(|it| it.name == command);
+        let command =
+            found.ok_or_else(|| StudyError::Words(format!("make the page: the command `{command}` is missing")))?;
+        let said = said.iter().map(|&(key, value)| (key, value.to_owned()));
+        let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
+        let options = Options { values: defaults.chain(said).collect(), ..Options::default() };
+        let declared = Some(self.workloads.declared(workload)?);
+        let criteria = command.criteria.map(|of| of(&options, declared.as_deref())).transpose()?.unwrap_or_default();
+        let mut inputs = self.workloads.inputs(workload, criteria)?;
+        self.campaigns.history = Some(InputHistory::open(&self.campaigns.dir, inputs.name(), &inputs.identity())?);
+        let mut request = InputRequest { inputs: &mut *inputs, declared, options };
+        let answer = (command.run)(&mut request, self.campaigns);
+        self.campaigns.history = None;
+        Ok(answer?.json)
+    }
 }
 
 /// The workloads of this repository, ready for faults.

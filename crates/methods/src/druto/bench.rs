@@ -121,21 +121,17 @@ impl<'a, 'c> Bench<'a, 'c> {
             Some(Err(_)) => {}
             None => {
                 let what = format!("facts {} {:?}", self.kernel, self.fitness);
-                let facts = match self.campaigns.history.as_ref().map(|it| it.get(&text, &what)).transpose()?.flatten()
-                {
-                    Some(facts) => facts,
+                match self.campaigns.known::<Result<InputFacts, String>>(&text, &what)? {
+                    Some(facts) => {
+                        self.cost.seconds += facts.as_ref().map_or(0.0, |facts| facts.seconds);
+                        self.known.insert(text.clone(), facts);
+                    }
                     None => {
                         drop(self.run(point)?);
-                        let facts = self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said()));
-                        self.campaigns.value(&text, &what, |_| Ok(facts))?
+                        let facts = self.known.entry(text.clone()).or_insert_with(|| Err(nothing_said()));
+                        self.campaigns.keep(&text, &what, facts)?;
                     }
-                };
-                if let Ok(InputFacts { seconds, .. }) = facts
-                    && !self.known.contains_key(&text)
-                {
-                    self.cost.seconds += seconds;
                 }
-                self.known.insert(text.clone(), facts);
             }
         }
         Ok(self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said())))

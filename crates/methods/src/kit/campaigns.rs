@@ -175,13 +175,28 @@ impl<'a> Campaigns<'a> {
         what: &str,
         make: impl FnOnce(&mut Self) -> Result<T, StudyError>,
     ) -> Result<T, StudyError> {
-        let known = self.history.as_ref().map(|history| history.get(input, what)).transpose()?.flatten();
-        if let Some(known) = known {
+        if let Some(known) = self.known(input, what)? {
             return Ok(known);
         }
         let value = make(self)?;
-        self.history.as_ref().map_or(Ok(()), |history| history.put(input, what, &value))?;
+        self.keep(input, what, &value)?;
         Ok(value)
+    }
+
+    /// The value of an input by an evaluation, if it is kept.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn known<T: DeserializeOwned>(&self, input: &str, what: &str) -> Result<Option<T>, StudyError> {
+        Ok(self.history.as_ref().map(|history| history.get(input, what)).transpose()?.flatten())
+    }
+
+    /// Keeps the value of an input by an evaluation, where anything is kept.
+    ///
+    /// # Errors
+    /// If the history cannot be written.
+    pub fn keep<T: Serialize>(&self, input: &str, what: &str, value: &T) -> Result<(), StudyError> {
+        self.history.as_ref().map_or(Ok(()), |history| history.put(input, what, value))
     }
 
     /// The error of work that was ended, which says whether anything of it is kept.

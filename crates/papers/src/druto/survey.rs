@@ -1,8 +1,6 @@
 //! The kernels, each searched and studied by the commands.
 
-use methods::kit::{InputHistory, StudyError};
-use methods::{InputRequest, Options, registry};
-use outcome::Criteria;
+use methods::kit::StudyError;
 use serde_json::Value;
 
 use crate::page::PageContext;
@@ -42,33 +40,11 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         let size = [("repeat", repeat.as_str()), ("budget", &budget), ("faults", &faults)];
         let mut search = |objective| {
             let said = [&[("searcher", "all"), ("objective", objective)][..], &size].concat();
-            answer(shop, "search", name, &said)
+            shop.of_inputs("search", name, &said)
         };
         let searches = [search(OBJECTIVES[0])?, search(OBJECTIVES[1])?];
         let said = [&[("study", "all"), ("inputs", inputs.as_str())][..], &size].concat();
-        all.push(Measured { name, searches, studies: answer(shop, "inputs", name, &said)? });
+        all.push(Measured { name, searches, studies: shop.of_inputs("inputs", name, &said)? });
     }
     Ok(all)
-}
-
-/// The document of a command about inputs.
-fn answer(
-    shop: &mut PageContext<'_, '_>,
-    command: &str,
-    name: &str,
-    said: &[(&'static str, &str)],
-) -> Result<Value, StudyError> {
-    let found = registry::input_commands().find(|it| it.name == command);
-    let command =
-        found.ok_or_else(|| StudyError::Words(format!("make the page: the command `{command}` is missing")))?;
-    let said = said.iter().map(|&(key, value)| (key, value.to_owned()));
-    let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
-    let options = Options { values: defaults.chain(said).collect(), ..Options::default() };
-    let declared = Some(shop.workloads.declared(name)?);
-    let mut inputs = shop.workloads.inputs(name, Criteria::default())?;
-    shop.campaigns.history = Some(InputHistory::open(&shop.campaigns.dir, inputs.name(), &inputs.identity())?);
-    let mut request = InputRequest { inputs: &mut *inputs, declared, options };
-    let answer = (command.run)(&mut request, shop.campaigns);
-    shop.campaigns.history = None;
-    Ok(answer?.json)
 }

@@ -1,7 +1,6 @@
 //! The applications of the chapter and some of ours, each studied by the method as its command does.
 
-use methods::kit::{InputHistory, StudyError};
-use methods::{InputCommand, InputRequest, Options, registry};
+use methods::kit::StudyError;
 use serde_json::Value;
 
 use crate::documents::{at, number};
@@ -129,9 +128,6 @@ impl Measured {
 
 /// Studies every application, or one.
 pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Vec<Measured>, StudyError> {
-    let command = registry::input_commands().find(|command| command.name == "minotaur");
-    let command =
-        command.ok_or_else(|| StudyError::Words("make the page: the command `minotaur` is missing".to_owned()))?;
     let mut all = Vec::new();
     for (number, it) in (1..).zip(APPLICATIONS) {
         if only.is_some_and(|only| only != it.name) {
@@ -139,8 +135,8 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         }
         shop.campaigns.seed = number;
         let early = [("terminate", "random"), ("approximate", it.approximate)];
-        let document = answer(shop, command, &it, MOST_SITES, &early)?;
-        let of_all_sites = answer(shop, command, &it, "1", &[])?;
+        let document = answer(shop, &it, MOST_SITES, &early)?;
+        let of_all_sites = answer(shop, &it, "1", &[])?;
         let (name, is_of_chapter) = (it.paper.unwrap_or(it.name), it.paper.is_some());
         all.push(Measured { name, is_of_chapter, document, of_all_sites });
     }
@@ -150,22 +146,11 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
 /// The document of the command.
 fn answer(
     shop: &mut PageContext<'_, '_>,
-    command: &InputCommand,
     it: &Application,
     sites: &str,
     more: &[(&'static str, &str)],
 ) -> Result<Value, StudyError> {
-    let declared = Some(shop.workloads.declared(it.name)?);
     let pilots = shop.runs.get(PILOTS).copied().unwrap_or_default().to_string();
     let said = [("coverage", it.coverage), ("sites", sites), ("pilots", &pilots)];
-    let said = said.iter().chain(more).map(|&(key, value)| (key, value.to_owned()));
-    let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
-    let options = Options { values: defaults.chain(said).collect(), ..Options::default() };
-    let criteria = command.criteria.map(|of| of(&options, declared.as_deref())).transpose()?.unwrap_or_default();
-    let mut inputs = shop.workloads.inputs(it.name, criteria)?;
-    shop.campaigns.history = Some(InputHistory::open(&shop.campaigns.dir, inputs.name(), &inputs.identity())?);
-    let mut request = InputRequest { inputs: &mut *inputs, declared, options };
-    let answer = (command.run)(&mut request, shop.campaigns);
-    shop.campaigns.history = None;
-    Ok(answer?.json)
+    shop.of_inputs("minotaur", it.name, &[&said[..], more].concat())
 }
