@@ -2,9 +2,11 @@
 //!
 //! When that process is gone, in whatever way, the application is asked to end ([`end_with_parent`](super::layout::end_with_parent)).
 //! One that does not is killed by the guard after a grace: a few lines for `/bin/sh`, which read from a pipe of which we alone hold
-//! the other end. The guard leads a group of its own, so that no Ctrl-C meets it.
+//! the other end. The application writes its number there before it starts, so that no moment is left in which it would stay
+//! behind. The guard leads a group of its own, so that no Ctrl-C meets it.
 
 use std::io::{self, PipeWriter, Write};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
@@ -40,10 +42,9 @@ impl Guard {
         start().ok()
     }
 
-    /// Guards a process of ours from now on.
-    pub(super) fn over(&mut self, process: u32) {
-        // A guard that is gone guards nothing, and the application runs all the same.
-        let _ = writeln!(self.line, "{process}");
+    /// The pipe on which the process to guard writes its number.
+    pub(super) fn line(&self) -> RawFd {
+        self.line.as_raw_fd()
     }
 }
 

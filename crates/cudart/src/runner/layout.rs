@@ -8,6 +8,7 @@
 //! An application also ends with the process that runs it, which a user may end alone.
 
 use std::ffi::{c_int, c_ulong};
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -23,6 +24,7 @@ unsafe extern "C" {
     fn prctl(option: c_int, value: c_ulong, ...) -> c_int;
     fn getppid() -> c_int;
     fn raise(signal: c_int) -> c_int;
+    fn write(file: c_int, bytes: *const u8, count: usize) -> isize;
 }
 
 /// Has the command switch randomisation off for the program that it becomes.
@@ -41,13 +43,22 @@ pub(super) fn fix(command: &mut Command) {
 }
 
 /// Has the program that the command becomes be terminated (SIGTERM) when this process ends, however it ends.
-pub(super) fn end_with_parent(command: &mut Command) {
+///
+/// Before it becomes that program, it writes its process number and a newline to `line`, if there is one. A reader of the
+/// other end hence knows the process before anything can happen to this one.
+pub(super) fn end_with_parent(command: &mut Command, line: Option<RawFd>) {
     let parent = std::process::id();
     let follow = move || {
         // SAFETY: system calls without pointers.
+        unsafe { prctl(PR_SET_PDEATHSIG, SIGTERM as c_ulong) };
+        if let Some(line) = line {
+            let (digits, first) = decimal(std::process::id());
+            let number = &digits[first..];
+            // SAFETY: the bytes live longer than the call. Whoever reads them may be gone, which harms nothing.
+            unsafe { write(line, number.as_ptr(), number.len()) };
+        }
+        // SAFETY: as above. The parent may have ended before.
         unsafe {
-            prctl(PR_SET_PDEATHSIG, SIGTERM as c_ulong);
-            // The parent may have ended before.
             if getppid() as u32 != parent {
                 raise(SIGTERM);
             }
@@ -56,4 +67,18 @@ pub(super) fn end_with_parent(command: &mut Command) {
     };
     // SAFETY: between fork and exec only system calls are made; nothing is allocated or locked.
     unsafe { command.pre_exec(follow) };
+}
+
+/// A number in decimal digits with a newline behind, and where it begins.
+fn decimal(mut number: u32) -> ([u8; 11], usize) {
+    let mut digits = [b'\n'; 11];
+    let mut first = digits.len() - 1;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return (digits, first);
+        }
+    }
 }

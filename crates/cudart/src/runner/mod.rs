@@ -75,7 +75,6 @@ impl Application {
         let prepared = prepared.recording(written.as_deref())?;
         let path = prepared.program.clone();
         let mut command = prepared.command();
-        layout::end_with_parent(&mut command);
         let status = guarded(&mut command).map_err(|error| RunError::Start { path, error })?;
         let recorded = match (written, place) {
             (Some(written), Some(place)) => keep(&written, &place, status.code().is_some())?,
@@ -177,10 +176,9 @@ impl PreparedApplication {
 
 /// Runs a command to its end, and does not leave it behind if we end before.
 fn guarded(command: &mut Command) -> std::io::Result<ExitStatus> {
-    let mut guard = guard::Guard::start();
-    let mut child = command.spawn()?;
-    guard.iter_mut().for_each(|guard| guard.over(child.id()));
-    child.wait()
+    let guard = guard::Guard::start();
+    layout::end_with_parent(command, guard.as_ref().map(guard::Guard::line));
+    command.spawn()?.wait()
 }
 
 /// The program that a name or path means.
