@@ -147,12 +147,37 @@ pub fn write<T, E: From<io::Error>>(
         file.flush()?;
         return Ok(written);
     }
-    // A link goes on to lead where it leads.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut file = Replacement::beside(path, ".beamline.tmp")?;
+    let mut file = Replacement::beside(behind_links(path)?, ".beamline.tmp")?;
     let written = content(&mut file)?;
     file.finish()?;
     Ok(written)
+}
+
+/// Whether [`write()`] can begin a file, which leaves everything as it was.
+///
+/// # Errors
+/// Why it cannot: no such directory, no right to write there, a directory of that name.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(there) if !there.is_file() => Ok(()),
+        _ => Replacement::beside(behind_links(path)?, ".beamline.tmp").map(drop),
+    }
+}
+
+/// How many links are followed, as Linux does.
+const LINKS: usize = 40;
+
+/// Where links lead, whether a file is there or not: a link goes on to lead where it leads.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().map_or_else(|| target.clone(), |parent| parent.join(&target)),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("its links lead in a circle"))
 }
 
 /// A file that other processes find locked, until this is dropped or the process dies.
@@ -239,7 +264,16 @@ mod tests {
         write(&link, text("two")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert!(link.is_symlink() && fs::read_dir(dir.path()).unwrap().count() == 2);
+        let (dangling, circle) = (dir.path().join("dangling"), dir.path().join("circle"));
+        std::os::unix::fs::symlink("new.html", &dangling).unwrap();
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        write(&dangling, text("three")).unwrap();
+        assert!(dangling.is_symlink() && fs::read(dir.path().join("new.html")).unwrap() == b"three");
         write(Path::new("/dev/null"), text("three")).unwrap();
+        let writable = |path: &Path| check_writable(path).is_ok();
+        assert!(writable(&link) && writable(&dir.path().join("newer.html")) && writable(Path::new("/dev/null")));
+        assert!(!writable(dir.path()) && !writable(&dir.path().join("none/page.html")) && !writable(&circle));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5);
         assert!(write(dir.path(), text("four")).is_err());
         assert!(write(&dir.path().join("none/page.html"), text("five")).is_err());
     }

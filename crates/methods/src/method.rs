@@ -198,6 +198,8 @@ pub struct CommandOption {
     pub default: Option<&'static str>,
     /// What it says, in a line.
     pub about: &'static str,
+    /// Whether its value is the name of a file that the command writes.
+    pub is_written: bool,
 }
 
 impl CommandOption {
@@ -209,7 +211,25 @@ impl CommandOption {
         default: Option<&'static str>,
         about: &'static str,
     ) -> Self {
-        Self { key, value, words: &[], default, about }
+        Self::of_words(key, value, &[], default, about)
+    }
+
+    /// An option that takes one of some words, each with what it means.
+    #[must_use]
+    pub const fn of_words(
+        key: &'static str,
+        value: &'static str,
+        words: &'static [(&'static str, &'static str)],
+        default: Option<&'static str>,
+        about: &'static str,
+    ) -> Self {
+        Self { key, value, words, default, about, is_written: false }
+    }
+
+    /// An option that names a file to write.
+    #[must_use]
+    pub const fn file(key: &'static str, value: &'static str, about: &'static str) -> Self {
+        Self { key, value, words: &[], default: None, about, is_written: true }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::out;
 use anyhow::Context as _;
 use campaign::{CampaignEvent, Choices};
 use methods::kit::{CommandStarter, InputHistory, Inputs as _};
-use methods::{Answer, FilesRequest, InputRequest, Request, registry};
+use methods::{Answer, CommandOption, FilesRequest, InputRequest, Options, Request, registry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     };
     let keeps_nothing = command.without.iter().any(|(option, _)| *option == "out");
     let stop = stop_on_interrupt(if keeps_nothing { NOTHING_KEPT } else { SAME_COMMAND })?;
+    check_written(command.options, &args.options, args.plot.as_deref())?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
     let asks_none = args.no_app || command.without.iter().any(|(option, _)| *option == "no_app");
     let criteria = command.criteria.map(|of| of(&args.options, declared.as_deref()));
@@ -41,6 +42,7 @@ pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
     let stop = stop_on_interrupt(SAME_COMMAND)?;
+    check_written(command.options, &args.options, None)?;
     let declared = session::bundled::find(&args.app).map(|it| it.toml().to_owned());
     let criteria = command.criteria.map(|of| of(&args.options, declared.as_deref()));
     let criteria = criteria.transpose().map_err(failure)?.unwrap_or_default();
@@ -85,6 +87,24 @@ pub(crate) fn answer_files(args: FileArgs) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Usage, why));
     }
     show(&answer, args.json)
+}
+
+/// Checks before anything runs that files can be written which options name, and that each is another one.
+fn check_written(all: &[CommandOption], options: &Options, plot: Option<&Path>) -> Result<(), Failure> {
+    let mut known: Vec<PathBuf> = Vec::new();
+    let named = all.iter().filter(|option| option.is_written).filter_map(|option| options.values.get(option.key));
+    for path in named.map(Path::new).chain(plot) {
+        let writable = campaign::files::check_writable(path);
+        writable.with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
+        let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let place = place.canonicalize().unwrap_or(place);
+        if known.contains(&place) {
+            let twice = anyhow::anyhow!("write two files to {}: give each a name of its own", path.display());
+            return Err(Failure::new(Code::Usage, twice));
+        }
+        known.push(place);
+    }
+    Ok(())
 }
 
 /// Writes the files of an answer, and prints it.

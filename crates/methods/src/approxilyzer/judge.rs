@@ -12,19 +12,19 @@ use crate::kit::StudyError;
 use crate::method::{CommandOption, Options};
 
 /// The option that says where criteria come from that `--quality` does not have.
-pub(crate) const CRITERIA: CommandOption = CommandOption {
-    key: "criteria",
-    value: "FROM",
-    words: &[
+pub(crate) const CRITERIA: CommandOption = CommandOption::of_words(
+    "criteria",
+    "FROM",
+    &[
         (
             "workload",
             "as its workload.toml declares for this method (the thresholds of the thesis), else as the capsule says",
         ),
         ("capsule", "as the capsule says, as campaigns do"),
     ],
-    default: Some("workload"),
-    about: "How outputs are judged of which --quality says nothing",
-};
+    Some("workload"),
+    "How outputs are judged of which --quality says nothing",
+);
 
 /// Bounds of bins that a note lists, at most.
 const LISTED: usize = 5;

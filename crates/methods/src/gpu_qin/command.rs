@@ -18,32 +18,26 @@ pub(super) const GROUPS: Command = Command {
     name: "groups",
     about: "Group the threads of a capsule by what they execute, as GPU-Qin does",
     options: &[
-        CommandOption {
-            key: "coverage",
-            value: "SHARE",
-            words: &[],
-            default: None,
-            about: "Profile as many groups as hold this share of the threads [default: as published: of one group that \
+        CommandOption::of_words(
+            "coverage",
+            "SHARE",
+            &[],
+            None,
+            "Profile as many groups as hold this share of the threads [default: as published: of one group that \
                     one, of two to ten those that hold 95 %, of more the first two]",
-        },
-        CommandOption {
-            key: "by",
-            value: "BY",
-            words: &[
+        ),
+        CommandOption::of_words(
+            "by",
+            "BY",
+            &[
                 ("instructions", "how many instructions they come to, as published"),
                 ("trace", "their whole trace"),
                 (RESILIENCE, "how faults in them end: groups that a pilot campaign cannot tell apart are joined"),
             ],
-            default: Some("instructions"),
-            about: "By what threads are told apart",
-        },
-        CommandOption {
-            key: "runs",
-            value: "N",
-            words: &[],
-            default: Some("20000"),
-            about: "Runs of the pilot campaign for --by resilience",
-        },
+            Some("instructions"),
+            "By what threads are told apart",
+        ),
+        CommandOption::of_words("runs", "N", &[], Some("20000"), "Runs of the pilot campaign for --by resilience"),
     ],
     without: &[],
     criteria: None,

@@ -29,17 +29,17 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             Some("1"),
             "The quality that the input has to keep, as a share of the reference's",
         ),
-        CommandOption {
-            key: "quality-of",
-            value: "CRITERION",
-            words: &[
+        CommandOption::of_words(
+            "quality-of",
+            "CRITERION",
+            &[
                 ("pc", "static instructions that are executed"),
                 ("branch", "edges of branches: taken and not taken"),
                 ("def-use", "pairs of instructions that write and read one value"),
             ],
-            default: Some("pc"),
-            about: "Measure the quality of inputs by these",
-        },
+            Some("pc"),
+            "Measure the quality of inputs by these",
+        ),
         CommandOption::any("sites", "SHARE", Some("0.99"), "Study this share of the error sites of each input"),
         CommandOption::any(
             "pilots",
@@ -47,29 +47,29 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             Some("100000"),
             "Run at most this number of pilots for each input, evenly spaced among all",
         ),
-        CommandOption {
-            key: "operands",
-            value: "OPERANDS",
-            words: &[("destinations", "registers that instructions write"), ("all", "also those that they read")],
-            default: Some("destinations"),
-            about: "Take bits of these registers as error sites",
-        },
+        CommandOption::of_words(
+            "operands",
+            "OPERANDS",
+            &[("destinations", "registers that instructions write"), ("all", "also those that they read")],
+            Some("destinations"),
+            "Take bits of these registers as error sites",
+        ),
         CommandOption::any(
             "terminate",
             "ORDER",
             None,
             "Run pilots in this order, as random or 'BitPos D + ECS A', in rounds that end an instruction at its first corruption",
         ),
-        CommandOption {
-            key: "replay",
-            value: "WHETHER",
-            words: &[
+        CommandOption::of_words(
+            "replay",
+            "WHETHER",
+            &[
                 ("true", "run all pilots, and replay all orders on their outcomes"),
                 ("false", "with --terminate: run only what early termination leaves"),
             ],
-            default: Some("true"),
-            about: "What is run beside early termination",
-        },
+            Some("true"),
+            "What is run beside early termination",
+        ),
         CommandOption::any(
             "approximate",
             "METRIC=MOST",

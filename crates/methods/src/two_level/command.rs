@@ -34,26 +34,23 @@ pub(super) const FIT: Command = Command {
             "Instructions that a multiprocessor issues in a cycle: a number, measured ones of the bundled workloads (H200), the \
              paper's for programs of like name (K40), a file, or none, for rates of one instruction in each cycle [default: H200]",
         ),
-        CommandOption {
-            key: "grouping",
-            value: "GROUPING",
-            words: &[
+        CommandOption::of_words(
+            "grouping",
+            "GROUPING",
+            &[
                 ("alike", "the instructions that the table counts with the measured ones"),
                 ("measured", "the measured instructions alone"),
             ],
-            default: Some("alike"),
-            about: "Which instructions have the rates of a type",
-        },
-        CommandOption {
-            key: "sdc",
-            value: "SDC",
-            words: &[
-                ("any", "outputs that differ at all, as in the paper"),
-                ("bad", "outputs that fail their criterion"),
-            ],
-            default: Some("any"),
-            about: "What counts as silent data corruption",
-        },
+            Some("alike"),
+            "Which instructions have the rates of a type",
+        ),
+        CommandOption::of_words(
+            "sdc",
+            "SDC",
+            &[("any", "outputs that differ at all, as in the paper"), ("bad", "outputs that fail their criterion")],
+            Some("any"),
+            "What counts as silent data corruption",
+        ),
         CommandOption::any(
             "margin",
             "E",

@@ -52,8 +52,8 @@ pub(crate) const PROPAGATION: Command = Command {
             None,
             "Of that fault: a picture of each variable, golden, faulty, difference, a frame for each launch (PNG)",
         ),
-        CommandOption::any("rows", "F.csv", None, "Write what each run did to each variable"),
-        CommandOption::any("graph", "F.dot", None, "Write between which variables errors go, for Graphviz"),
+        CommandOption::file("rows", "F.csv", "Write what each run did to each variable"),
+        CommandOption::file("graph", "F.dot", "Write between which variables errors go, for Graphviz"),
     ],
     without: &[
         WITHOUT_KERNEL,
