@@ -12,7 +12,7 @@ use super::feeds::Feeds;
 use super::join::GroupPath;
 use super::lists::{StorePath, divide};
 use super::settings::{Apart, Settings};
-use super::sites::{ApartKey, BesideClass, Class, ClassKey, KernelSites, PathGroup, STORES, Sites};
+use super::sites::{ApartKey, BesideClass, Class, ClassKey, KernelSites, MOST_CLASSES, PathGroup, STORES, Sites};
 use super::traps::Traps;
 use super::windows::Windows;
 
@@ -42,8 +42,12 @@ impl Sites {
         let selected = |launch: &&(u32, &GoldenLaunch)| selection.holds_launch(&launch.1.program.name, launch.1.number);
         let launches: Vec<(u32, &GoldenLaunch)> = (0..).zip(golden.launches()).collect();
         let launches: Vec<(u32, &GoldenLaunch)> = launches.iter().filter(selected).copied().collect();
-        let groups = sites.find_groups(golden, &launches, settings.apart);
+        let groups = sites.find_groups(golden, &launches, settings.groups_apart());
         let mut classes: BTreeMap<ClassKey, Class> = BTreeMap::new();
+        if groups.len() > MOST_CLASSES {
+            sites.classes_cut = true;
+            return sites;
+        }
         let traps = Traps::of(golden, &launches, groups.values(), settings.addresses);
         sites.addresses_cut = traps.is_cut();
         // Each group is traced where its first thread is.
@@ -68,13 +72,18 @@ impl Sites {
             let feeds = settings.stores.then(|| (Feeds::of(&launch.program), StoreLists::listed(&launch.program)));
             let threads: Vec<u64> = wanted.keys().copied().collect();
             traces(golden, launch, &threads, |thread, path| {
+                sites.classes_cut |= classes.len() > MOST_CLASSES;
+                if sites.classes_cut {
+                    return;
+                }
                 if let Some(&(group, apart)) = wanted.get(&thread) {
                     let found = destinations.sites(launch, path);
                     sites.count(group, path);
                     let windows = Windows::of(launch, path, settings);
-                    let (sources, accesses) = (settings.sources, traps.steps(group, path, &accesses));
+                    let accesses = traps.steps(group, path, &accesses);
                     let stores = feeds.as_ref().map(|(feeds, listed)| StorePath::of(feeds, listed, path));
-                    let path = GroupPath { group, apart, found, windows, sources, accesses, stores };
+                    let apart = settings.apart.of(apart);
+                    let path = GroupPath { group, apart, found, windows, settings, accesses, stores };
                     sites.join(&mut classes, &mut by_control, &path);
                 }
             });

@@ -20,7 +20,8 @@ use std::sync::Arc;
 use study::Table;
 
 /// The options that are parameters of the method, by the same names.
-const KEYS: [&str; 7] = ["coverage", "decisions", "guards", "apart", "operands", "addresses", "stores"];
+const KEYS: [&str; 10] =
+    ["coverage", "decisions", "control", "guards", "apart", "operands", "unread", "def-use", "addresses", "stores"];
 
 /// The command.
 pub(super) const COMMAND: Command = Command {
@@ -39,6 +40,12 @@ pub(super) const COMMAND: Command = Command {
             Some("50"),
             "Join instances of an instruction whose next N branch decisions are the same",
         ),
+        CommandOption::any(
+            "control",
+            "true|false",
+            Some("true"),
+            "Join instances by their decisions; without, each is in a class of its own",
+        ),
         CommandOption::any("guards", "true|false", Some("true"), "Count guards of other instructions as decisions"),
         CommandOption::any(
             "apart",
@@ -47,6 +54,13 @@ pub(super) const COMMAND: Command = Command {
             "Keep instances in different threads of a block, blocks or launches apart",
         ),
         CommandOption::any("operands", "destinations|all", Some("all"), "Study registers that instructions read, too"),
+        CommandOption::any("unread", "true|false", Some("true"), "Prune bits that no instruction reads"),
+        CommandOption::any(
+            "def-use",
+            "true|false",
+            Some("true"),
+            "Have the pilot of a value stand for the first instruction that reads it, too",
+        ),
         CommandOption::any("addresses", "true|false", Some("true"), "Prune flips in addresses that are known to trap"),
         CommandOption::any("stores", "true|false", Some("true"), "Join stored values that the same loads read"),
         CommandOption::any(
@@ -70,8 +84,8 @@ pub(super) const COMMAND: Command = Command {
         judge::CRITERIA,
         metric::COMMAND,
         metric::SECONDS,
-        CommandOption::any("csv", "F.csv", None, "Write the classes: a row for each bit of each"),
-        CommandOption::any("parquet", "F.parquet", None, "The same as Parquet, with the heuristic of each class"),
+        CommandOption::file("csv", "F.csv", "Write the classes: a row for each bit of each"),
+        CommandOption::file("parquet", "F.parquet", "The same as Parquet, with the heuristic of each class"),
     ],
     without: &[],
     criteria: Some(judge::before),

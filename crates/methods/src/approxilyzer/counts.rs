@@ -52,6 +52,9 @@ impl TruthCounts {
     /// Counts the sites of the truth; the steps of `sites` are used up.
     pub(super) fn of(truth: &Truth<'_>, sites: &mut Sites) -> Result<Self, StudyError> {
         let golden = truth.capsule.golden_run();
+        if let Some(why) = sites.refusal() {
+            return Err(refused(&why));
+        }
         if sites.steps.is_none() {
             return Err(refused(&format!(
                 "its threads write {} destinations on different paths, and {MOST_STEPS} are the most; keep less apart, or select a launch",

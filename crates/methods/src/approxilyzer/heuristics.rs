@@ -25,6 +25,8 @@ pub(super) struct HeuristicCounts {
     pub(super) all: u64,
     /// Of them, those that an instruction reads.
     pub(super) uses: u64,
+    /// Of all, those in predicates: registers of one bit, which are no general registers.
+    pub(super) predicates: u64,
     /// Bits that no instruction reads: masked.
     pub(super) unread: u64,
     /// Bits of addresses whose flip leaves what is mapped: DUE.
@@ -84,6 +86,9 @@ impl Pruning {
         outcome.kind().map(Cow::into_owned)
     }
 
+    /// All reasons.
+    pub(super) const ALL: [Self; 3] = [Self::Unread, Self::Unmapped, Self::Misaligned];
+
     /// How the sites end.
     pub(super) fn end(self) -> SiteEnd {
         match self {
@@ -108,6 +113,15 @@ impl HeuristicCounts {
         }
     }
 
+    /// Those of known outcome, by reason.
+    pub(super) fn known(&self, why: Pruning) -> u64 {
+        match why {
+            Pruning::Unread => self.unread,
+            Pruning::Unmapped => self.unmapped,
+            Pruning::Misaligned => self.misaligned,
+        }
+    }
+
     /// Adds sites of known outcome.
     pub(super) fn add_known(&mut self, why: Pruning, sites: u64) {
         match why {
@@ -119,16 +133,17 @@ impl HeuristicCounts {
 
     /// As the document has it.
     pub(super) fn document(&self) -> Value {
-        let Self { uses, unread, unmapped, misaligned, def_use, stores, unnamed, .. } = *self;
-        json!({ "uses": uses, "unread": unread, "unmapped": unmapped, "misaligned": misaligned, "def_use": def_use, "not_named": unnamed, "stores": stores.document() })
+        let Self { uses, predicates, unread, unmapped, misaligned, def_use, stores, unnamed, .. } = *self;
+        json!({ "uses": uses, "predicates": predicates, "unread": unread, "unmapped": unmapped, "misaligned": misaligned, "def_use": def_use, "not_named": unnamed, "stores": stores.document() })
     }
 }
 
 impl AddAssign for HeuristicCounts {
     fn add_assign(&mut self, other: Self) {
-        let Self { all, uses, unread, unmapped, misaligned, def_use, stores, unnamed } = other;
+        let Self { all, uses, predicates, unread, unmapped, misaligned, def_use, stores, unnamed } = other;
         self.all += all;
         self.uses += uses;
+        self.predicates += predicates;
         self.unread += unread;
         self.stores += stores;
         self.unmapped += unmapped;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::heuristics::Pruning;
 use super::lists::StorePath;
 use super::operand::{Bits, SiteOperand};
+use super::settings::Settings;
 use super::sites::{ApartKey, Class, ClassKey, KnownSites, MOST_STEPS, Place, Sites, WalkStep};
 use super::traps::BaseStep;
 use super::windows::Windows;
@@ -21,8 +22,8 @@ pub(super) struct GroupPath<'a> {
     pub(super) found: PathSites,
     /// Their decisions.
     pub(super) windows: Windows,
-    /// Whether registers that instructions read have sites, too.
-    pub(super) sources: bool,
+    /// Which sites there are, and what joins them.
+    pub(super) settings: &'a Settings,
     /// The steps that access global memory by a base register.
     pub(super) accesses: Vec<BaseStep>,
     /// Its stores, if they are looked at.
@@ -62,8 +63,9 @@ impl Sites {
         let classes = &mut (classes, by_control);
         let group = &self.groups[path.group as usize];
         let (kernel, threads) = (group.kernel, group.threads.len() as u64);
+        let Settings { sources, unread, def_use, .. } = *path.settings;
         let mut readers: Vec<(u32, &PathUse)> = Vec::new();
-        if path.sources {
+        if sources {
             self.kernels[kernel as usize].counts.unnamed += threads * path.found.guards_off;
             for it in &path.found.uses {
                 let trapping = path.trapping(it);
@@ -74,8 +76,11 @@ impl Sites {
                 counts.all += threads * u64::from(sites);
                 counts.uses += threads * u64::from(sites);
                 counts.unnamed += threads * u64::from(it.bits - sites);
-                counts.def_use += threads * u64::from(fresh(it).without(known).count());
-                self.add(classes, path, At::of_use(it), own(it).without(known), &[]);
+                counts.predicates += if it.bits == 1 { threads * u64::from(sites) } else { 0 };
+                let represented = represented(it, def_use);
+                counts.def_use += threads * u64::from(represented.without(known).count());
+                let own = own(it).or(fresh(it)).without(represented.or(known));
+                self.add(classes, path, At::of_use(it), own, &[]);
             }
         }
         for it in &path.found.uses {
@@ -90,27 +95,30 @@ impl Sites {
         for (number, it) in (0..).zip(&path.found.destinations) {
             let (first_uses, behind) = left.split_at(left.partition_point(|(writer, _)| *writer <= number));
             left = behind;
-            self.kernels[kernel as usize].counts.all += threads * u64::from(it.bits);
-            let read = Bits::range(0..it.read_bits);
+            let counts = &mut self.kernels[kernel as usize].counts;
+            counts.all += threads * u64::from(it.bits);
+            counts.predicates += if it.bits == 1 { threads } else { 0 };
+            let read_bits = if unread { it.read_bits } else { it.bits };
+            let read = Bits::range(0..read_bits);
             let at = At::of_destination(it);
             self.know(path, at, Bits::range(0..it.bits).without(read), Pruning::Unread);
-            let (mut left, mut named, mut trapping) = (read, Bits::default(), [Bits::default(); 2]);
+            let (mut left, mut joined, mut trapping) = (read, Bits::default(), [Bits::default(); 2]);
             for (_, it) in first_uses {
                 for ((why, bits), all) in path.trapping(it).into_iter().zip(&mut trapping) {
                     self.know(path, at, bits.and(fresh(it)), why);
                     left = left.without(bits.and(fresh(it)));
                     *all = all.or(bits.and(fresh(it)));
                 }
-                named = named.or(fresh(it));
+                joined = joined.or(represented(it, def_use));
             }
-            if path.sources {
-                self.add(classes, path, at, left.and(named), first_uses);
-                left = left.without(named);
+            if sources {
+                self.add(classes, path, at, left.and(joined), first_uses);
+                left = left.without(joined);
             }
             let beside = self.add(classes, path, at, left, &[]);
             if let Some(steps) = &mut self.steps {
                 let [misaligned, unmapped] = trapping.map(Bits::low);
-                let (bits, read_bits) = (it.bits as u8, it.read_bits as u8);
+                let (bits, read_bits) = (it.bits as u8, read_bits as u8);
                 let (dynamic, position) = (it.dynamic as u32, it.position);
                 let step = WalkStep { dynamic, beside, position, bits, read_bits, misaligned, unmapped };
                 steps[path.group as usize].push(step);
@@ -159,7 +167,9 @@ impl Sites {
                 }
             }
         };
-        let control = path.windows.from(step);
+        // Without joining by decisions a class has one instance: its group has one thread.
+        let alone = u128::from(path.group) << 32 | u128::from(step);
+        let control = if path.settings.control { path.windows.from(step) } else { alone };
         let listed = |lists: &Vec<u128>| path.stores.as_ref()?.list(step, operand, lists);
         let hashes: Vec<Option<u128>> = group.parts.iter().map(|part| part.lists.as_ref().and_then(listed)).collect();
         if hashes.iter().all(Option::is_none) {
@@ -190,6 +200,11 @@ impl At {
 /// The bits that an instruction is the first to read.
 fn fresh(it: &PathUse) -> Bits {
     Bits::range(it.fresh_from..it.fresh_to)
+}
+
+/// The bits of a first use that the definition stands for; of a use that no fault names always all.
+fn represented(it: &PathUse, def_use: bool) -> Bits {
+    if def_use || !it.is_named { fresh(it) } else { Bits::default() }
 }
 
 /// The bits of a use that are sites of their own.

@@ -29,6 +29,9 @@ pub struct Settings {
     /// all up to the end of the thread.
     #[serde(with = "decisions")]
     pub decisions: Option<u32>,
+    /// Whether instances of an instruction with the same decisions are joined; if not, each is in a class of its own.
+    #[serde(deserialize_with = "truth", skip_serializing_if = "is_true")]
+    pub control: bool,
     /// Whether the guards of instructions that are no branches count as decisions.
     #[serde(deserialize_with = "truth")]
     pub guards: bool,
@@ -37,6 +40,12 @@ pub struct Settings {
     /// Whether registers that instructions read are error sites, too.
     #[serde(rename = "operands", with = "operands")]
     pub sources: bool,
+    /// Whether bits that no instruction reads are taken as masked.
+    #[serde(deserialize_with = "truth", skip_serializing_if = "is_true")]
+    pub unread: bool,
+    /// Whether the first use of a value is taken to end as its definition does.
+    #[serde(rename = "def-use", deserialize_with = "truth", skip_serializing_if = "is_true")]
+    pub def_use: bool,
     /// Whether flips in addresses that are known to trap are taken as known.
     #[serde(deserialize_with = "truth")]
     pub addresses: bool,
@@ -75,9 +84,12 @@ impl Default for Settings {
         Self {
             coverage: COVERAGE,
             decisions: Some(DECISIONS),
+            control: true,
             guards: true,
             apart: Apart::default(),
             sources: true,
+            unread: true,
+            def_use: true,
             addresses: true,
             stores: true,
             validate: None,
@@ -87,9 +99,9 @@ impl Default for Settings {
 
 impl MethodSettings for Settings {
     const NAME: &'static str = NAME;
-    const KEYS: &'static str = "coverage (a share), decisions (a number or all), guards (true or false), apart (none, or threads, \
-                                blocks and launches joined by +), operands (destinations or all), addresses and stores (true \
-                                or false), validate (PILOTSxMEMBERS@SEED)";
+    const KEYS: &'static str = "coverage (a share), decisions (a number or all), control and guards (true or false), apart (none, or \
+                                threads, blocks and launches joined by +), operands (destinations or all), unread, def-use, \
+                                addresses and stores (true or false), validate (PILOTSxMEMBERS@SEED)";
 }
 
 /// A share above 0.
@@ -153,11 +165,32 @@ mod validate {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands the field over by reference")]
+fn is_true(word: &bool) -> bool {
+    *word
+}
+
 fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     settings::word(deserializer, "true or false", |text| text.parse().ok())
 }
 
+impl Settings {
+    /// What keeps threads in path groups of their own: all of them, where decisions join none.
+    pub(super) fn groups_apart(&self) -> Apart {
+        if self.control { self.apart } else { Apart { threads: true, blocks: true, launches: true } }
+    }
+}
+
 impl Apart {
+    /// Of the numbers of a launch, a block and a thread, those that it keeps apart; 0 for the others.
+    pub(super) fn of(self, (launch, block, thread): (u32, u64, u32)) -> (u32, u64, u32) {
+        (
+            if self.launches { launch } else { 0 },
+            if self.blocks { block } else { 0 },
+            if self.threads { thread } else { 0 },
+        )
+    }
+
     fn read(text: &str) -> Option<Self> {
         let mut apart = Self::default();
         for word in text.split('+').filter(|_| text != "none") {
@@ -229,7 +262,8 @@ mod tests {
         let apart = Apart { threads: true, launches: true, ..Apart::default() };
         let other =
             Settings { coverage: 1.0, decisions: None, guards: false, apart, sources: false, ..Settings::default() };
-        for settings in [Settings::default(), other] {
+        let none = Settings { control: false, unread: false, def_use: false, ..Settings::default() };
+        for settings in [Settings::default(), other, none] {
             assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
         }
         assert_eq!(read("approxilyzer"), Ok(Settings::default()));
@@ -244,6 +278,8 @@ mod tests {
             "approxilyzer:coverage=1,decisions=all,guards=false,apart=threads+launches,operands=destinations,addresses=false,\
              stores=false",
             "approxilyzer:coverage=0.99,decisions=50,guards=true,apart=none,operands=all,addresses=true,stores=true,validate=7x3@9",
+            "approxilyzer:coverage=0.99,decisions=50,control=false,guards=true,apart=none,operands=all,unread=false,def-use=false,\
+             addresses=true,stores=true",
         ] {
             assert_eq!(read(word).unwrap().choice(), word.parse().unwrap());
             assert_eq!(read(word).unwrap().choice().to_string(), word);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
-use super::heuristics::HeuristicCounts;
+use super::heuristics::{HeuristicCounts, Pruning};
 use super::sites::KernelSites;
 use super::tally::SiteTally;
 use super::target::{Approxilyzer, SiteCounts};
@@ -43,16 +43,7 @@ pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTa
     let kernels: Vec<Account> = method.kernels().iter().enumerate().map(of_kernel).collect();
     let all = together(method, &kernels);
     let mut study = Study::new("approxilyzer", "", "");
-    study.tables = vec![sites(method, &kernels, &all), ends(&kernels, &all)];
-    let stores = all.heuristics.stores;
-    if stores.sites > 0 {
-        study.tables[0].notes.push(format!(
-            "{} sites are joined by the loads that read their stores: {} pilots if all are studied, {} by their decisions.",
-            study::spaced(stores.sites),
-            study::spaced(stores.pilots),
-            study::spaced(stores.pilots_by_control),
-        ));
-    }
+    study.tables = vec![sites(method, &kernels, &all), savings(method, &all), ends(&kernels, &all)];
     if method.sites().stores_cut {
         study.tables[0].notes.push(
             "There were more stores than are kept: the other launches are under control equivalence alone.".to_owned(),
@@ -157,6 +148,14 @@ impl Account {
             let of = all.entry(class.word()).or_insert_with(|| json!({}));
             of[kind.as_str()] = json!(sites);
         }
+        for why in Pruning::ALL {
+            let sites = self.heuristics.known(why);
+            if sites > 0 {
+                let kind = why.kind().unwrap_or_else(|| why.word().to_owned());
+                let of = all.entry(why.class().word()).or_insert_with(|| json!({}));
+                of[kind.as_str()] = json!(of[kind.as_str()].as_u64().unwrap_or_default() + sites);
+            }
+        }
         Value::Object(all)
     }
 
@@ -214,8 +213,39 @@ fn sites(method: &Approxilyzer, kernels: &[Account], all: &Account) -> Table {
          masked, since no instruction reads the bit, or DUE, since the first one that reads it accesses an address that traps. A pilot in a value stands for the first instruction that reads it, too."
             .to_owned(),
     );
+    table.notes.push(format!(
+        "{} of the error sites are in predicates, the others in general registers.",
+        study::spaced(all.heuristics.predicates)
+    ));
     if all.tally.lost > 0 {
         table.notes.push(format!("{} pilots failed or hit nothing; their classes are not covered.", all.tally.lost));
+    }
+    table
+}
+
+/// How many sites each heuristic takes away.
+fn savings(method: &Approxilyzer, all: &Account) -> Table {
+    let (settings, counts) = (method.settings(), all.heuristics);
+    let mut table = Table::new("Error sites that each heuristic saves", &["heuristic", "error sites", "share"]);
+    let mut row = |heuristic: &str, is_on: bool, sites: u64| {
+        let share = Cell::Share(sites as f64 / counts.all.max(1) as f64);
+        let [sites, share] = if is_on { [Cell::Count(sites), share] } else { [Cell::None, Cell::text("off")] };
+        table.rows.push(vec![Cell::text(heuristic), sites, share]);
+    };
+    let classes = counts.all - counts.pruned();
+    row("bits that no instruction reads", settings.unread, counts.unread);
+    row("addresses that are not mapped", settings.addresses, counts.unmapped);
+    row("addresses that are not aligned", settings.addresses, counts.misaligned);
+    row("first uses, with their definitions", settings.def_use && settings.sources, counts.def_use);
+    row("joined by the loads of what is stored", settings.stores, counts.stores.sites);
+    row("joined by decisions", settings.control, classes.saturating_sub(counts.stores.sites));
+    table.notes.push("Sites that are joined hold those that go with their definitions, too.".to_owned());
+    if settings.stores && counts.stores.sites > 0 {
+        table.notes.push(format!(
+            "The sites that are joined by loads need {} pilots if all are studied; by their decisions, {}.",
+            study::spaced(counts.stores.pilots),
+            study::spaced(counts.stores.pilots_by_control),
+        ));
     }
     table
 }

@@ -72,6 +72,9 @@ pub(super) struct KernelSites {
 /// Destinations of groups that are kept, at most: two thirds of a gigabyte.
 pub(super) const MOST_STEPS: usize = 1 << 24;
 
+/// Classes of a selection, at most, and path groups: about two gigabytes.
+pub(super) const MOST_CLASSES: usize = 8_000_000;
+
 /// All sites of a selection.
 #[derive(Default)]
 pub(super) struct Sites {
@@ -85,6 +88,8 @@ pub(super) struct Sites {
     pub(super) executed: BTreeMap<(u32, u32), u64>,
     /// Whether there were more accesses on all paths than are kept: flips in the others are not known to trap.
     pub(super) addresses_cut: bool,
+    /// Whether there were more than [`MOST_CLASSES`] classes or path groups: then these sites are not all.
+    pub(super) classes_cut: bool,
     /// Whether there were more stores than are kept: launches without lists are under control equivalence alone.
     pub(super) stores_cut: bool,
     /// The sites of known outcome, with how many instances there are.
@@ -152,6 +157,16 @@ pub(super) type ApartKey = (u32, u64, u32);
 pub(super) type ClassKey = (u32, u32, SiteOperand, Bits, u64, u128, ApartKey);
 
 impl Sites {
+    /// Why they are no account of a program, if they are not.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.classes_cut.then(|| {
+            format!(
+                "join the error sites: there are more than {MOST_CLASSES} classes; lower `decisions`, keep less apart, leave `control` on, \
+                 or select kernels"
+            )
+        })
+    }
+
     /// The threads at a place.
     pub(super) fn threads(&self, place: &Place) -> &[(u32, u64)] {
         let group = &self.groups[place.group as usize];

@@ -84,6 +84,9 @@ impl Approxilyzer {
     pub(crate) fn of_any_size(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
         let (settings, selection) = parsed(words)?;
         let sites = Sites::of(capsule.golden_run(), &selection, &settings);
+        if let Some(why) = sites.refusal() {
+            return Err(TargetError::new(why));
+        }
         let HeuristicCounts { all, .. } = totals(&sites.kernels);
         if all == 0 {
             return Err(TargetError::new(

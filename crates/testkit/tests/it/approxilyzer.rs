@@ -134,9 +134,10 @@ pub(super) fn estimated(capsule: &Arc<CapsuleTarget>, settings: &str) -> serde_j
 
 #[test]
 fn with_every_site_in_a_class_of_its_own_the_rates_are_those_of_the_exhaustive_truth() {
-    for capsule in small() {
+    let all_apart = "coverage=1,decisions=all,apart=threads+blocks+launches,operands=destinations";
+    let by_nothing = "coverage=1,control=false,stores=false,operands=destinations";
+    for (capsule, settings) in small().into_iter().flat_map(|it| [(Arc::clone(&it), all_apart), (it, by_nothing)]) {
         let truth = truth(&capsule);
-        let settings = "coverage=1,decisions=all,apart=threads+blocks+launches,operands=destinations";
         let method = method(&capsule, settings);
         let SiteCounts { all, pruned, represented, run, not_covered } = method.counts();
         assert_eq!((represented, not_covered, pruned + run), (0, 0, all));
@@ -146,6 +147,25 @@ fn with_every_site_in_a_class_of_its_own_the_rates_are_those_of_the_exhaustive_t
             assert_eq!(json["outcomes"][class.word()]["count"], expected, "{class:?}");
         }
         assert_eq!(json["sites"]["all"], truth.len() as u64);
+    }
+}
+
+#[test]
+fn exact_heuristics_save_runs_and_change_no_rate() {
+    for capsule in small() {
+        let pruned = "coverage=1,control=false,stores=false";
+        let every = "coverage=1,control=false,stores=false,unread=false,def-use=false,addresses=false";
+        let [few, all] = [pruned, every].map(|settings| method(&capsule, settings));
+        assert_eq!(few.counts().all, all.counts().all);
+        assert!(all.counts().pruned == 0 && few.counts().pruned > 0 && all.runs() > few.runs());
+        let guards = all.heuristics()["def_use"].as_u64().unwrap();
+        assert_eq!((all.counts().represented, all.counts().not_covered), (guards, 0));
+        let [few, all] = [pruned, every].map(|settings| estimated(&capsule, settings));
+        for class in [Class::Masked, Class::Sdc, Class::Due] {
+            assert_eq!(few["outcomes"][class.word()], all["outcomes"][class.word()], "{class:?}");
+        }
+        let kinds = few["kinds"].as_object().unwrap().values().flat_map(|of| of.as_object().unwrap().values());
+        assert_eq!(kinds.map(|sites| sites.as_u64().unwrap()).sum::<u64>(), few["sites"]["all"].as_u64().unwrap());
     }
 }
 
