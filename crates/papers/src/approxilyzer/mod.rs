@@ -6,6 +6,7 @@ mod survey;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod validation;
 
 use crate::page::{MethodPage, PageContext, Piece, Pieces};
 use crate::statements::tally;
@@ -26,8 +27,10 @@ fn pieces(all: &[Measured]) -> Pieces {
         ("sites".to_owned(), Piece::Table(tables::sites(all))),
         ("outcomes".to_owned(), Piece::Table(tables::outcomes(all))),
         ("categories".to_owned(), Piece::Table(tables::categories(all))),
+        ("validation".to_owned(), Piece::Table(validation::table(all))),
         ("tuning".to_owned(), Piece::Table(tables::tuning(all))),
         ("approximable".to_owned(), Piece::Table(tables::approximable(all))),
+        ("say-coverage".to_owned(), Piece::Text(tables::coverage(all))),
         ("say-tally".to_owned(), Piece::Text(tally(&parts, "applications"))),
     ];
     for it in all {

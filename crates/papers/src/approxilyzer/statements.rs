@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::chapter::{OF_FIGURES, PRUNED};
 use super::survey::{Corruptions, Measured};
 use super::tables::{cost_at, protected};
+use super::validation;
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::percent;
 
@@ -15,6 +16,7 @@ pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
         Part { name: "statements-corruptions", statements: corruptions(all) },
         Part { name: "statements-tuning", statements: tuning(all) },
         Part { name: "statements-approximation", statements: approximation(all) },
+        validation::statements(all),
     ]
 }
 

@@ -1,10 +1,12 @@
 //! The applications of the chapter, each judged by the method as its command does.
 
+use methods::approxilyzer::Approxilyzer;
 use methods::kit::StudyError;
 use methods::{Options, Request, registry};
 use serde_json::Value;
 use study::Plot;
 
+use super::validation;
 use crate::page::PageContext;
 
 /// An application of the chapter.
@@ -29,6 +31,9 @@ pub(super) const APPLICATIONS: [Application; 6] = [
     Application { name: "sobel", paper: "Sobel", coverage: "0.99", decisions: "50" },
 ];
 
+/// The share of the sites that the chapter studies.
+pub(super) const CHAPTERS: &str = "0.99";
+
 /// The command that judges an application.
 const COMMAND: &str = "approxilyzer";
 
@@ -38,8 +43,12 @@ pub(super) struct Measured {
     pub(super) name: &'static str,
     /// Its name in the chapter.
     pub(super) paper: &'static str,
+    /// The share of its sites that is studied.
+    pub(super) coverage: &'static str,
     /// The branch decisions that instances of a class have in common.
     pub(super) decisions: &'static str,
+    /// The pilots that the chapter's coverage takes.
+    pub(super) runs_of_chapter: u64,
     /// The document of the command.
     pub(super) document: Value,
     /// The overhead of protection by coverage, as the command plots it.
@@ -125,14 +134,18 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         }
         let declared = Some(shop.workloads.declared(name)?);
         let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
-        let chosen = [("coverage", coverage.to_owned()), ("decisions", decisions.to_owned())];
+        let chosen = [("coverage", coverage), ("decisions", decisions), ("validate", validation::SIZE)];
+        let chosen = chosen.map(|(key, value)| (key, value.to_owned()));
         let options = Options { values: defaults.chain(chosen).collect(), ..Options::default() };
         let criteria = command.criteria.map(|of| of(&options, declared.as_deref())).transpose()?.unwrap_or_default();
         let capsule = shop.workloads.judged(name, criteria)?;
+        let method = format!("{COMMAND}:coverage={CHAPTERS},decisions={decisions}");
+        let method = method.parse().map_err(|error| StudyError::Words(format!("read `{method}`: {error}")))?;
+        let runs_of_chapter = Approxilyzer::new(&capsule, &shop.campaigns.selection(method))?.runs();
         shop.campaigns.seed = number;
         let answer = (command.run)(&Request { capsule, declared, options, commands: None }, shop.campaigns)?;
         let curve = answer.study.plots.into_iter().next();
-        all.push(Measured { name, paper, decisions, document: answer.json, curve });
+        all.push(Measured { name, paper, coverage, decisions, runs_of_chapter, document: answer.json, curve });
     }
     Ok(all)
 }

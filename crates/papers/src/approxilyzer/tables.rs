@@ -4,8 +4,8 @@ use serde_json::Value;
 use study::{Cell, Table};
 
 use super::chapter::{APPROXIMABLE, PRUNED};
-use super::survey::{Corruptions, Measured, at, is_float};
-use crate::words::percent;
+use super::survey::{CHAPTERS, Corruptions, Measured, at, is_float};
+use crate::words::{listed, percent};
 
 /// Table 2.3: error sites and what each technique prunes.
 pub(super) fn sites(all: &[Measured]) -> Table {
@@ -52,6 +52,24 @@ pub(super) fn sites(all: &[Measured]) -> Table {
             .to_owned(),
     ];
     table
+}
+
+/// Which applications are studied to less than the chapter's coverage, in a sentence.
+pub(super) fn coverage(all: &[Measured]) -> String {
+    let less: Vec<&Measured> = all.iter().filter(|it| it.coverage != CHAPTERS).collect();
+    if less.is_empty() {
+        return "Every application is studied to 99 % of its sites, as in the chapter.".to_owned();
+    }
+    let of = |it: &&Measured| {
+        let share = percent(it.coverage.parse().unwrap_or_default());
+        format!("{} to {share} (99 % takes {} pilots)", it.paper, study::spaced(it.runs_of_chapter))
+    };
+    format!(
+        "The chapter studies 99 % of the sites. Here {} are studied to less: {}. Their shares, costs and ranks are of the sites that are \
+         covered.",
+        less.len(),
+        listed(less.iter().map(of)),
+    )
 }
 
 /// Figure 2.3: how error sites end.
