@@ -12,12 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a process of an input may take.
-const TIME: Duration = Duration::from_secs(60);
-
-/// Thread instructions of an input, at most: more is too large to be searched among others.
-const MOST_INSTRUCTIONS: u64 = 200_000_000;
-
 /// An application that can be run with any input of its space.
 pub struct RecordedInputs {
     name: String,
@@ -68,8 +62,8 @@ fn no_space(app: &str) -> SessionError {
 
 impl RecordedInputs {
     fn capsule(&self, point: &Point) -> Result<Result<(Capsule, f64), String>, SessionError> {
-        let arguments = self.space.arguments(point);
-        Ok(match self.recorder.record(&arguments, TIME)? {
+        let (arguments, seconds) = (self.space.arguments(point), self.space.limits().seconds);
+        Ok(match self.recorder.record(&arguments, Duration::from_secs_f64(seconds))? {
             Recording::Done(mut capsule, seconds) => {
                 if let Some(workload) = self.workload {
                     capsule.outputs = workload.outputs(&capsule);
@@ -77,7 +71,7 @@ impl RecordedInputs {
                 Ok((*capsule, seconds))
             }
             Recording::Ended(how) => Err(format!("the application {how}")),
-            Recording::TimeOver => Err(format!("the application took longer than {} s", TIME.as_secs())),
+            Recording::TimeOver => Err(format!("the application took longer than {seconds} s")),
             Recording::NotRecorded(said) if said.is_empty() => Err("the application gave the GPU nothing to do".into()),
             Recording::NotRecorded(said) => Err(format!("the application left no recording: {said}")),
         })
@@ -118,7 +112,7 @@ impl Inputs for RecordedInputs {
             return Ok(Realised::Not("it is not a program of a GPU".to_owned()));
         };
         let instructions = opened.golden_run().thread_instructions();
-        if instructions > MOST_INSTRUCTIONS {
+        if instructions > self.space.limits().instructions {
             return Ok(Realised::Not(format!("it is too large: {instructions} thread instructions")));
         }
         Ok(Realised::Ready(Box::new(opened), seconds))

@@ -43,6 +43,9 @@ pub enum SpaceError {
         /// The reason.
         why: String,
     },
+    /// Limits that are no limits.
+    #[error("take `limits`: `seconds` is above 0 and at most {0}, and `instructions` is at least 1")]
+    Limits(f64),
     /// A point does not fulfil a constraint.
     #[error("take the input {point}: the constraint `{constraint}` does not hold")]
     Violated {

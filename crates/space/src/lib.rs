@@ -25,4 +25,4 @@ mod space;
 pub use error::SpaceError;
 pub use parameter::{Kind, Parameter, Scale, Value};
 pub use point::Point;
-pub use space::Space;
+pub use space::{InputLimits, Space};

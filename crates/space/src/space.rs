@@ -15,7 +15,27 @@ pub struct Space {
     arguments: Vec<String>,
     parameters: Vec<Parameter>,
     constraints: Vec<Constraint>,
+    limits: InputLimits,
 }
+
+/// Beyond what an input is lost: it takes too long to be one of many.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputLimits {
+    /// Seconds that the application may take, from its start to its end.
+    pub seconds: f64,
+    /// Thread instructions of all its launches.
+    pub instructions: u64,
+}
+
+impl Default for InputLimits {
+    fn default() -> Self {
+        Self { seconds: 60.0, instructions: 200_000_000 }
+    }
+}
+
+/// Seconds that a file may allow an input, at most.
+const MOST_SECONDS: f64 = 1e6;
 
 /// How often a point is drawn anew that does not fulfil the constraints.
 const MOST_DRAWS: u32 = 10_000;
@@ -27,6 +47,8 @@ struct File {
     parameters: Vec<Declared>,
     #[serde(default)]
     constraints: Vec<String>,
+    #[serde(default)]
+    limits: InputLimits,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +85,11 @@ impl Space {
             Constraint::read(text, &known).map_err(|why| SpaceError::Constraint { text: text.clone(), why })
         };
         let constraints = file.constraints.iter().map(constraint).collect::<Result<_, _>>()?;
-        let space = Self { arguments: file.arguments, parameters, constraints };
+        let limits = file.limits;
+        if !(limits.seconds > 0.0 && limits.seconds <= MOST_SECONDS && limits.instructions > 0) {
+            return Err(SpaceError::Limits(MOST_SECONDS));
+        }
+        let space = Self { arguments: file.arguments, parameters, constraints, limits };
         let mut used = Vec::new();
         for argument in &space.arguments {
             for name in names(argument) {
@@ -78,6 +104,12 @@ impl Space {
             Some(parameter) => Err(SpaceError::Unused(parameter.name.clone())),
             None => space.check(&space.reference()).map(|()| space),
         }
+    }
+
+    /// Beyond what an input is lost.
+    #[must_use]
+    pub fn limits(&self) -> InputLimits {
+        self.limits
     }
 
     /// Whether a point fulfils the constraints.

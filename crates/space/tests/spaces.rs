@@ -1,7 +1,7 @@
 //! Spaces as users write them.
 
 use proptest::prelude::*;
-use space::{Space, Value};
+use space::{InputLimits, Space, Value};
 
 const TEXT: &str = r#"
 arguments = ["{rows}", "--mode={mode}", "{seed}", "{step}"]
@@ -148,4 +148,16 @@ proptest! {
             _ => prop_assert!(high - low < 2),
         }
     }
+}
+
+#[test]
+fn limits_are_those_of_the_file_and_have_defaults() {
+    let limits = |text: &str| Space::read(&format!("{TEXT}\n{text}")).map(|space| space.limits());
+    assert_eq!(limits("").unwrap(), InputLimits { seconds: 60.0, instructions: 200_000_000 });
+    assert_eq!(limits("[limits]\nseconds = 0.5").unwrap(), InputLimits { seconds: 0.5, instructions: 200_000_000 });
+    for text in ["seconds = 0", "seconds = nan", "seconds = 1e9", "instructions = 0"] {
+        let error = limits(&format!("[limits]\n{text}")).unwrap_err().to_string();
+        assert!(error.contains("take `limits`"), "{text}: {error}");
+    }
+    assert!(limits("[limits]\nminutes = 1").is_err());
 }
