@@ -50,10 +50,15 @@ fn every_error_site_of_a_workload_is_judged_from_few_runs() {
         (["--decisions", "x"], "expected a whole number, or all"),
         (["--apart", "warps"], "expected none, or threads"),
         (["--kernel", "nosuch"], "find an error site"),
+        (["--csv", "none/rows.csv"], "write none/rows.csv: No such file or directory"),
+        (["--parquet", "/"], "write /: is a directory"),
     ] {
         let refused = run(&[&["approxilyzer", "pathfinder"][..], &words].concat());
         assert!(refused.status.code() == Some(1) && stderr(&refused).contains(part), "{}", stderr(&refused));
     }
+    let twice = ["approxilyzer", "pathfinder", "--csv", path(&rows), "--plot", path(&rows)];
+    let refused = run(&twice);
+    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("write two files to"), "{}", stderr(&refused));
 }
 
 #[test]
