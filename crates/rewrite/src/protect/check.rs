@@ -40,6 +40,23 @@ impl Checker {
         compared
     }
 
+    /// Compares registers where a guard holds, without looking at the guard.
+    pub(super) fn compare_under(
+        self,
+        coder: &mut Coder<'_>,
+        guard: Option<Guard>,
+        pairs: &[(Reg, Reg)],
+    ) -> Result<(), Refusal> {
+        let mut begun = guard.is_some();
+        if begun {
+            coder.push("setp.ne.u32", &[self.failed], vec![Src::Imm(0), Src::Imm(0)])?;
+        }
+        coder.guard = guard;
+        let compared = pairs.iter().try_for_each(|&pair| self.pair(coder, pair, &mut begun));
+        coder.guard = None;
+        compared
+    }
+
     /// Ends the launch where a comparison failed.
     pub(super) fn notify(self, coder: &mut Coder<'_>) {
         coder.where_holds(self.failed);

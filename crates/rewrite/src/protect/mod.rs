@@ -10,13 +10,18 @@
 //! step is to write as `fma.rn` what it joins, and to leave it no choice.
 
 mod check;
+mod checks;
+mod deferred;
 mod eligible;
+mod immediate;
 mod joins;
 mod opaque;
 mod origin;
+mod pieces;
 mod place;
 mod refused;
 mod shadow;
+mod signature;
 #[cfg(test)]
 mod tests;
 mod undefined;
@@ -24,6 +29,7 @@ mod undefined;
 pub use origin::{Origin, OriginCounts};
 pub use refused::Unprotected;
 
+use crate::protect::checks::Notification;
 use crate::refusal::Refusal;
 use facts::Pc;
 use isa::{Function, Module};
@@ -33,17 +39,26 @@ use isa::{Function, Module};
 pub enum Scheme {
     /// Duplicates in registers of their own, compared where data leaves the registers.
     Drdv,
+    /// The same, but comparisons set a signature, which is tested where functions end.
+    FastsigDrdv,
+    /// A duplicate before each instruction, compared with it at once.
+    Sriv,
+    /// The same, but comparisons set a signature.
+    FastsigSriv,
 }
 
 impl Scheme {
     /// Every scheme.
-    pub const ALL: [Self; 1] = [Self::Drdv];
+    pub const ALL: [Self; 4] = [Self::Drdv, Self::FastsigDrdv, Self::Sriv, Self::FastsigSriv];
 
     /// The word that stands for it.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Drdv => "drdv",
+            Self::FastsigDrdv => "fastsig-drdv",
+            Self::Sriv => "sriv",
+            Self::FastsigSriv => "fastsig-sriv",
         }
     }
 
@@ -104,7 +119,10 @@ fn protect_function(function: &mut Function, scheme: Scheme) -> Protection {
 fn write(function: &mut Function, scheme: Scheme) -> Result<Vec<Origin>, Unprotected> {
     let before = joins::settle(function)?;
     let origins = match scheme {
-        Scheme::Drdv => shadow::double(function)?,
+        Scheme::Drdv => shadow::double(function, Notification::Immediate)?,
+        Scheme::FastsigDrdv => shadow::double(function, Notification::Deferred)?,
+        Scheme::Sriv => immediate::twin(function, Notification::Immediate)?,
+        Scheme::FastsigSriv => immediate::twin(function, Notification::Deferred)?,
     };
     place::drop_unnamed(function);
     let of = |pc: Pc| before.get(pc.index()).copied().unwrap_or(pc);

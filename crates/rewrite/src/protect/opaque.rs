@@ -62,6 +62,12 @@ impl Opaque {
         self.select(coder, ty, to, Src::Imm(value), Src::Imm(value ^ 1))
     }
 
+    /// A word that is not zero where a predicate is `set`, and zero where it is not; an assembler knows neither word.
+    pub(super) fn flag(self, coder: &mut Coder<'_>, pred: Reg, set: bool) -> Result<Reg, Refusal> {
+        let [holds, fails] = if set { [self.selector, self.zero] } else { [self.zero, self.selector] };
+        coder.make(Type::B32, "selp.b32", [holds, fails, pred].map(Src::Reg).to_vec())
+    }
+
     fn select(self, coder: &mut Coder<'_>, ty: Type, to: Reg, value: Src, other: Src) -> Result<(), Refusal> {
         coder.push(&format!("selp.{ty}"), &[to], vec![value, other, Src::Reg(self.truth)])
     }

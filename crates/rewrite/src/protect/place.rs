@@ -64,6 +64,13 @@ pub(super) fn leaders(function: &Function) -> Vec<bool> {
     leaders
 }
 
+/// Whether control may come to the end of the body, which ends the function as `ret` does.
+pub(super) fn may_come_to_its_end(function: &Function) -> bool {
+    let leaves = |op: &Op| matches!(op, Op::Ret { .. } | Op::Exit | Op::Trap | Op::Bra { .. } | Op::BrxIdx { .. });
+    let last = function.body.last().is_some_and(|last| last.guard.is_none() && leaves(&last.op));
+    !last || leaders(function).last() == Some(&true)
+}
+
 /// Takes the registers out that no instruction names: as text they would not be there.
 pub(super) fn drop_unnamed(function: &mut Function) {
     let mut named = vec![false; function.registers.len()];

@@ -8,101 +8,59 @@
 //!
 //! What belongs together stays together: instructions that hand each other the carry flag, which has no shadow, have
 //! their duplicates behind the last of them; the arguments of a call are all compared before the first is passed.
+//!
+//! With deferred notification a comparison sets a signature in place of the trap ([`deferred`](super::deferred)).
 
 use crate::code::Coder;
 use crate::protect::check::Checker;
-use crate::protect::eligible::{Treatment, treatment};
+use crate::protect::checks::{Checks, Notification};
+use crate::protect::eligible::Treatment;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
-use crate::protect::place::{NewBody, leaders};
+use crate::protect::pieces::pieces;
+use crate::protect::place::{NewBody, may_come_to_its_end};
 use crate::protect::refused::Unprotected;
-use crate::protect::undefined::undefined;
+use crate::protect::signature::arithmetic;
+use crate::protect::undefined::{begin_as_zero, undefined};
 use crate::refusal::Refusal;
 use facts::{Guard, Pc, Reg, Width};
 use isa::op::SourceRole;
-use isa::{Base, Dst, Function, Instruction, Op, Space, Src, Type};
-use std::ops::Range;
+use isa::{Base, Dst, Function, Instruction, Src, Type};
 
 /// Doubles the registers of a function. The origins speak of its instructions as they are before this.
-pub(super) fn double(function: &mut Function) -> Result<Vec<Origin>, Unprotected> {
+pub(super) fn double(function: &mut Function, notification: Notification) -> Result<Vec<Origin>, Unprotected> {
     let pieces = pieces(function)?;
-    let undefined = undefined(function);
+    let (undefined, arithmetic) = (undefined(function), arithmetic(function));
+    let ends = may_come_to_its_end(function);
     let old = std::mem::take(&mut function.body);
     let mut body = NewBody::new();
     let mut coder = Coder::new(function, None);
-    let (opaque, checker) = (Opaque::new(&mut coder), Checker::new(&mut coder));
-    let mut shadows = Shadows { coder, opaque, checker, of: Vec::new(), copies: false };
+    let opaque = Opaque::new(&mut coder);
+    let checks = Checks::new(&mut coder, notification);
+    let mut shadows = Shadows { coder, opaque, checks, of: Vec::new(), copies: false, arithmetic };
     for (range, treatment) in pieces {
         shadows.piece(&old[range.clone()], range.start, treatment, &mut body)?;
+    }
+    if let Checks::Deferred(signature) = shadows.checks {
+        let last = Pc(old.len().saturating_sub(1) as u32);
+        signature.close(&mut shadows.coder, last, ends, &mut body)?;
     }
     let entry = shadows.entry(&undefined)?;
     drop(shadows);
     Ok(body.finish(function, entry, Origin::Entry))
 }
 
-/// Instructions that are treated together, in order.
-fn pieces(function: &Function) -> Result<Vec<(Range<usize>, Treatment)>, Unprotected> {
-    let (body, leaders) = (&function.body, leaders(function));
-    let mut writers = vec![0_u32; function.registers.len()];
-    let written = body.iter().flat_map(Instruction::writes).map(|(_, register)| register.index());
-    written.for_each(|register| writers.get_mut(register).into_iter().for_each(|writers| *writers += 1));
-    let treat = |pc: usize| {
-        let mut destinations = body[pc].writes().filter_map(|(_, register)| writers.get(register.index()));
-        match treatment(&body[pc], destinations.all(|writers| *writers == 1)) {
-            Treatment::Refused(why) => Err(refused(body, pc, why)),
-            treatment => Ok(treatment),
-        }
-    };
-    let mut pieces = Vec::new();
-    let mut pc = 0;
-    while pc < body.len() {
-        let stretch = pc + 1..(pc + 1..body.len()).find(|&next| leaders[next]).unwrap_or(body.len());
-        let end = match &body[pc].op {
-            Op::Extended(first) if first.reads => {
-                return Err(refused(body, pc, "the carry flag that it reads is not written right before it"));
-            }
-            Op::Extended(_) => carried(body, stretch),
-            op if passes(op) => stretch.clone().find(|&next| !passes(&body[next].op)).unwrap_or(stretch.end),
-            _ => pc + 1,
-        };
-        let treatment = treat(pc)?;
-        for inner in pc + 1..end {
-            if treat(inner)? == Treatment::Alone && treatment != Treatment::Alone {
-                return Err(refused(body, inner, "it stands between instructions that hand each other the carry flag"));
-            }
-        }
-        pieces.push((pc..end, treatment));
-        pc = end;
-    }
-    Ok(pieces)
-}
-
-fn refused(body: &[Instruction], pc: usize, why: &'static str) -> Unprotected {
-    Unprotected::Instruction { pc: Pc(pc as u32), instruction: body[pc].op.to_string(), why }
-}
-
-/// Behind the last of these instructions that reads the carry flag as it was handed on.
-fn carried(body: &[Instruction], stretch: Range<usize>) -> usize {
-    let extended = |at: &usize| matches!(body[*at].op, Op::Extended(_));
-    let reads = |at: &usize| matches!(&body[*at].op, Op::Extended(extended) if extended.reads);
-    let chain = stretch.clone().filter(extended).take_while(reads);
-    chain.last().map_or(stretch.start, |last| last + 1)
-}
-
-/// Whether it passes an argument, or calls.
-fn passes(op: &Op) -> bool {
-    matches!(op, Op::Call(_)) || matches!(op, Op::St(access) if access.space == Space::Param)
-}
-
 /// Makes the code of one function.
-struct Shadows<'f> {
-    coder: Coder<'f>,
-    opaque: Opaque,
-    checker: Checker,
+pub(super) struct Shadows<'f> {
+    pub(super) coder: Coder<'f>,
+    pub(super) opaque: Opaque,
+    pub(super) checks: Checks,
     /// The shadows of registers, by register.
     of: Vec<Option<Reg>>,
-    /// Whether something is copied.
-    copies: bool,
+    /// Whether opaque values are used.
+    pub(super) copies: bool,
+    /// By register: whether only arithmetic writes it.
+    pub(super) arithmetic: Vec<bool>,
 }
 
 impl Shadows<'_> {
@@ -116,7 +74,12 @@ impl Shadows<'_> {
         let numbered = || instructions.iter().zip((start as u32..).map(Pc));
         body.begin();
         if treatment == Treatment::Alone {
-            numbered().try_for_each(|(instruction, pc)| self.check(instruction, pc, body))?;
+            match self.checks {
+                Checks::Immediate(checker) => {
+                    numbered().try_for_each(|(instruction, pc)| self.check(checker, instruction, pc, body))?;
+                }
+                Checks::Deferred(signature) => self.sign_before(signature, instructions, start, body)?,
+            }
         }
         for (instruction, pc) in numbered() {
             if pc.index() != start {
@@ -144,11 +107,16 @@ impl Shadows<'_> {
             };
             body.put(origin, self.coder.take());
         }
-        Ok(())
+        match self.checks {
+            Checks::Deferred(signature) if treatment == Treatment::Alone => {
+                Ok(self.sign_behind(signature, instructions, start, body)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The shadow of a register.
-    fn shadow(&mut self, register: Reg) -> Reg {
+    pub(super) fn shadow(&mut self, register: Reg) -> Reg {
         if self.of.len() <= register.index() {
             self.of.resize(register.index() + 1, None);
         }
@@ -217,9 +185,8 @@ impl Shadows<'_> {
         Ok(())
     }
 
-    /// What an instruction reads against the shadow of it.
-    fn check(&mut self, instruction: &Instruction, pc: Pc, body: &mut NewBody<Origin>) -> Result<(), Refusal> {
-        self.coder.loc.clone_from(&instruction.loc);
+    /// The registers that an instruction reads, but for its guard, each with its shadow.
+    pub(super) fn pairs(&mut self, instruction: &Instruction) -> Vec<(Reg, Reg)> {
         let roles: Vec<SourceRole> = instruction.op.signature().source_parts().map(|part| part.role).collect();
         let mut pairs: Vec<(Reg, Reg)> = Vec::new();
         for (source, at) in instruction.src.iter().zip(0..) {
@@ -230,13 +197,26 @@ impl Shadows<'_> {
                 pairs.push((register, self.shadow(register)));
             }
         }
+        pairs
+    }
+
+    /// What an instruction reads against the shadow of it.
+    fn check(
+        &mut self,
+        checker: Checker,
+        instruction: &Instruction,
+        pc: Pc,
+        body: &mut NewBody<Origin>,
+    ) -> Result<(), Refusal> {
+        self.coder.loc.clone_from(&instruction.loc);
+        let pairs = self.pairs(instruction);
         let guard = instruction.guard.map(|guard| (guard, self.shadow(guard.pred)));
         if guard.is_none() && pairs.is_empty() {
             return Ok(());
         }
-        self.checker.compare(&mut self.coder, guard, &pairs)?;
+        checker.compare(&mut self.coder, guard, &pairs)?;
         body.put(Origin::Check(pc), self.coder.take());
-        self.checker.notify(&mut self.coder);
+        checker.notify(&mut self.coder);
         body.put(Origin::Notify, self.coder.take());
         Ok(())
     }
@@ -247,16 +227,12 @@ impl Shadows<'_> {
         if self.copies || !undefined.is_empty() {
             self.opaque.begin(&mut self.coder)?;
         }
+        if let Checks::Deferred(signature) = self.checks {
+            signature.begin(&mut self.coder)?;
+        }
         for &register in undefined {
             let width = self.width(register);
-            match width {
-                Width::Pred => self.coder.push("setp.ne.u32", &[register], vec![Src::Imm(0), Src::Imm(0)])?,
-                Width::B128 => {
-                    let zero = self.coder.make(Type::B64, "mov.b64", vec![Src::Imm(0)])?;
-                    self.coder.join(register, [zero, zero]);
-                }
-                width => self.coder.push(&format!("mov.b{}", width.bits()), &[register], vec![Src::Imm(0)])?,
-            }
+            begin_as_zero(&mut self.coder, register, width)?;
             let shadow = self.shadow(register);
             self.opaque.copy(&mut self.coder, shadow, register, width)?;
         }

@@ -7,13 +7,30 @@ const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .ent
 
 /// The body as it is printed, and the origins of its instructions.
 fn protected(body: &str) -> (Vec<String>, Vec<Origin>) {
+    protected_by(Scheme::Drdv, body)
+}
+
+fn protected_by(scheme: Scheme, body: &str) -> (Vec<String>, Vec<Origin>) {
     let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
-    let mut made = protect(&module, Scheme::Drdv).unwrap();
+    let mut made = protect(&module, scheme).unwrap();
     let text = ptx::print(&made.module);
     assert_eq!(ptx::parse("again.ptx", &text).unwrap(), made.module, "{text}");
     let Protection::Written(origins) = made.functions.remove(0) else { panic!("{:?}", made.functions) };
     let lines = text.lines().map(|line| line.trim().to_owned());
     (lines.filter(|line| line.ends_with(';') && !line.starts_with('.')).collect(), origins)
+}
+
+/// The origins of instructions, a letter each.
+fn kinds(origins: &[Origin]) -> String {
+    let letter = |origin: &Origin| match origin {
+        Origin::Original(_) => 'o',
+        Origin::Duplicate(_) => 'd',
+        Origin::Copy(_) => 'c',
+        Origin::Check(_) => 'k',
+        Origin::Notify => 'n',
+        Origin::Entry => 'e',
+    };
+    origins.iter().map(letter).collect()
 }
 
 fn refused(body: &str) -> String {
@@ -30,18 +47,7 @@ fn refused(body: &str) -> String {
 fn a_store_is_checked_and_what_it_stores_is_computed_twice() {
     let (lines, origins) =
         protected("ld.param.u64 %a, [p];\nld.global.u32 %v, [%a];\nadd.u32 %w, %v, 1;\nst.global.u32 [%a], %w;\nret;");
-    let kinds: Vec<char> = origins
-        .iter()
-        .map(|origin| match origin {
-            Origin::Original(_) => 'o',
-            Origin::Duplicate(_) => 'd',
-            Origin::Copy(_) => 'c',
-            Origin::Check(_) => 'k',
-            Origin::Notify => 'n',
-            Origin::Entry => 'e',
-        })
-        .collect();
-    assert_eq!(kinds.iter().collect::<String>(), "eeeeocknocodkknoo", "{lines:#?}");
+    assert_eq!(kinds(&origins), "eeeeocknocodkknoo", "{lines:#?}");
     assert_eq!(lines.len(), origins.len());
 }
 
@@ -81,4 +87,63 @@ fn registers_that_are_read_before_they_are_written_begin_as_zero() {
     let (_, origins) = protected("@%p mov.u32 %v, 1;\nst.shared.u32 [0], %v;\nret;");
     let entry = origins.iter().filter(|origin| **origin == Origin::Entry).count();
     assert_eq!(entry, 4 + 2 * 2);
+}
+
+const STORE: &str = "ld.param.u64 %a, [p];\nld.global.u32 %v, [%a];\nadd.u32 %w, %v, 1;\nst.global.u32 [%a], %w;\nret;";
+
+#[test]
+fn a_signature_is_tested_once_where_the_function_ends() {
+    let (lines, origins) = protected_by(Scheme::FastsigDrdv, STORE);
+    assert_eq!(kinds(&origins), "eeeeeeeockocodkkkokkno", "{lines:#?}");
+    let (xors, compared) = (
+        lines.iter().filter(|it| it.starts_with("xor.")),
+        lines.iter().filter(|it| it.contains("b64 %") && it.starts_with("setp.ne.or")),
+    );
+    // The sum is compared by `xor`; the address, which a copy of a parameter holds, is not.
+    assert_eq!((xors.count(), compared.count()), (1, 3), "{lines:#?}");
+}
+
+#[test]
+fn results_of_logic_are_never_compared_by_logic() {
+    let body = "ld.param.u64 %a, [p];\nld.global.u32 %v, [%a];\nand.b32 %w, %v, 7;\nst.global.u32 [%a], %w;\nret;";
+    for scheme in [Scheme::FastsigDrdv, Scheme::FastsigSriv] {
+        let (lines, _) = protected_by(scheme, body);
+        assert!(lines.iter().all(|line| !line.starts_with("xor.") && !line.starts_with("lop3.")), "{lines:#?}");
+    }
+}
+
+#[test]
+fn the_guard_of_a_branch_is_compared_on_both_ways() {
+    let (lines, _) = protected_by(Scheme::FastsigDrdv, "mov.u32 %v, %tid.x;\nL:\nsetp.eq.u32 %p, %v, 2;\n@!%p bra L;");
+    let at = lines.iter().position(|line| line.ends_with("bra L;")).unwrap();
+    assert!(lines[at - 1].starts_with("@!%p or.b32") && lines[at + 2].starts_with("or.b32"), "{lines:#?}");
+    let words = |line: &str| line.split(", ").skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (taken, other) = (words(&lines[at - 2]), words(&lines[at + 1]));
+    assert_eq!((&taken[0], &taken[1]), (&other[1], &other[0]), "{lines:#?}");
+    // Control comes to the end of the body: there is a test, and the end.
+    assert!(lines[lines.len() - 2].ends_with("trap;") && lines[lines.len() - 1] == "ret;", "{lines:#?}");
+}
+
+#[test]
+fn a_twin_stands_before_its_instruction_and_is_compared_behind_it() {
+    let (lines, origins) = protected_by(Scheme::Sriv, STORE);
+    assert_eq!(kinds(&origins), "eeeeooddoknoo", "{lines:#?}");
+    let (lines, origins) = protected_by(Scheme::FastsigSriv, STORE);
+    assert_eq!(kinds(&origins), "eeeeeeeooddokkokkno", "{lines:#?}");
+}
+
+#[test]
+fn a_twin_reads_the_twin_of_what_was_just_written() {
+    let body = "mov.u32 %v, %tid.x;\nadd.u32 %w, %v, 1;\nmul.lo.u32 %w, %w, %v;\nadd.u32 %w, %w, 3;\nret;";
+    let (lines, _) = protected_by(Scheme::Sriv, body);
+    assert_eq!(lines.iter().filter(|line| line.starts_with("prmt.b32")).count(), 1, "{lines:#?}");
+}
+
+#[test]
+fn a_comparison_of_a_guarded_instruction_executes_under_its_guard_as_it_was() {
+    let body = "mov.u32 %v, %tid.x;\nsetp.eq.u32 %p, %v, 2;\n@%p setp.eq.u32 %p, %v, 3;\n@%p add.u32 %w, %v, 1;\nret;";
+    let (lines, _) = protected_by(Scheme::Sriv, body);
+    let under = lines.iter().filter(|line| line.starts_with('@') && line.contains("setp.ne.or")).collect::<Vec<_>>();
+    assert_eq!(under.len(), 2, "{lines:#?}");
+    assert!(!under[0].starts_with("@%p ") && under[1].starts_with("@%p "), "{lines:#?}");
 }
