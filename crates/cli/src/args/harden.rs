@@ -9,7 +9,9 @@ pub(crate) struct Harden {
     /// A capsule file, or the name of a bundled workload
     #[arg(value_name = "CAPSULE")]
     pub(crate) capsule: String,
-    /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers)
+    /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers), sriv
+    /// (a duplicate before each instruction, compared at once); with fastsig- before them, comparisons set a signature that
+    /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Scheme,
     /// Write the hardened capsule into this file

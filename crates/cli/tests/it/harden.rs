@@ -25,3 +25,18 @@ fn a_hardened_capsule_does_the_same_and_notices_faults() {
         stderr(&twice)
     );
 }
+
+#[test]
+fn every_scheme_lowers_the_rate_and_a_wrong_word_lists_them() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("hardened.capsule");
+    for scheme in ["fastsig-drdv", "sriv", "fastsig-sriv"] {
+        let words = ["harden", "pathfinder", "--scheme", scheme, "--runs", "300", "--json", "--out", path(&out)];
+        let found = json(&words);
+        let rate = |when: &str| found[when]["sdc"]["rate"].as_f64().unwrap();
+        assert_eq!(found["scheme"].as_str(), Some(scheme));
+        assert!(rate("after") < rate("before") / 3.0 && found["after"]["detected"].as_u64() > Some(100), "{found}");
+    }
+    let wrong = run(&["harden", "pathfinder", "--scheme", "tmr", "--out", path(&out)]);
+    assert!(stderr(&wrong).contains("expected one of: drdv, fastsig-drdv, sriv, fastsig-sriv"), "{}", stderr(&wrong));
+}

@@ -1,4 +1,4 @@
-//! What a comparison that failed does: it ends the launch, or sets a signature.
+//! The consequence of a comparison that failed: it ends the launch, or sets a signature.
 
 use crate::code::Coder;
 use crate::protect::check::Checker;
@@ -13,7 +13,7 @@ pub(super) enum Notification {
     Deferred,
 }
 
-/// What compares registers with their shadows.
+/// Comparisons of registers with what was computed once more.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Checks {
     /// A trap where one differs.

@@ -43,7 +43,7 @@ impl GuardCheck {
 }
 
 impl Shadows<'_> {
-    /// What stands before instructions that are treated together.
+    /// Puts comparisons and tests before instructions that are treated together.
     pub(super) fn sign_before(
         &mut self,
         signature: Signature,
@@ -79,7 +79,7 @@ impl Shadows<'_> {
         }
     }
 
-    /// What stands behind instructions that are treated together.
+    /// Puts comparisons of a guard behind an instruction.
     pub(super) fn sign_behind(
         &mut self,
         signature: Signature,

@@ -59,7 +59,7 @@ pub(super) fn twin(function: &mut Function, notification: Notification) -> Resul
 #[derive(Clone, Copy, Debug)]
 struct Twin {
     register: Reg,
-    /// What the last one that writes it executes under.
+    /// The guard of the last one that writes it.
     guard: Option<Guard>,
     pc: Pc,
 }
@@ -301,7 +301,7 @@ impl Twins<'_> {
         self.ty(register).width()
     }
 
-    /// What stands before the first instruction.
+    /// The code before the first instruction.
     fn entry(&mut self, undefined: &[Reg]) -> Result<Vec<Instruction>, Refusal> {
         self.coder.loc = None;
         if self.uses_opaque {

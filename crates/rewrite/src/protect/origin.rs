@@ -7,11 +7,12 @@ use facts::Pc;
 pub enum Origin {
     /// It was there before.
     Original(Pc),
-    /// It computes the same once more, in the shadow registers.
+    /// It computes the same once more, in other registers.
     Duplicate(Pc),
     /// It copies what an instruction without a duplicate wrote into the shadow registers.
     Copy(Pc),
-    /// It compares what an instruction is going to read with the shadow of that.
+    /// It compares a value that an instruction is going to read, or has just written, with its duplicate, or tests the
+    /// signature before an instruction.
     Check(Pc),
     /// It says that a comparison failed.
     Notify,

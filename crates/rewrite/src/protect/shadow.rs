@@ -200,7 +200,7 @@ impl Shadows<'_> {
         pairs
     }
 
-    /// What an instruction reads against the shadow of it.
+    /// Compares each register that an instruction reads with its shadow, and ends the launch where one differs.
     fn check(
         &mut self,
         checker: Checker,
