@@ -12,12 +12,14 @@ mod live;
 mod microbenchmarks;
 mod nvcc;
 mod page;
+mod protection;
 mod ptxas;
 mod repo;
 mod sample;
 mod special;
 mod supported;
 mod tiers;
+mod tools;
 mod vectors;
 mod workloads;
 
@@ -52,6 +54,8 @@ enum Task {
     Special(special::Args),
     /// Assemble every module of tests and workloads, and random kernels, as we print them
     Ptxas(ptxas::Args),
+    /// Count, in what NVIDIA's assembler makes of protected kernels, what protection computes twice
+    Protection,
     /// Compare which products of random kernels NVIDIA's assembler joins with sums with those that we join
     Contraction(contraction::Args),
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
@@ -110,6 +114,7 @@ fn main() -> Result<()> {
         Task::Issue => issue::issue(),
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
+        Task::Protection => protection::protection(),
         Task::Contraction(args) => contraction::contraction(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),

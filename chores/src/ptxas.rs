@@ -1,5 +1,5 @@
 //! What we print, NVIDIA's assembler takes: every module at hand, read and printed again, goes through ptxas, and so do
-//! modules with faults written into them.
+//! modules with faults or protection written into them.
 
 use crate::repo::{root, say};
 use crate::{nvcc, workloads};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use capsule::Capsule;
 use fault::{Target, TargetOperand};
 use isa::{Base, Function, FunctionId, Instruction, Pc, Src};
-use rewrite::StaticSite;
+use rewrite::{Scheme, StaticSite};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
@@ -34,6 +34,7 @@ pub(crate) fn ptxas(args: &Args) -> Result<()> {
     let mut sources = tests()?;
     sources.extend(recorded()?);
     sources.extend(with_faults(&recorded()?)?);
+    sources.extend(protected(&recorded()?)?);
     let forms = Forms::all()?;
     let random = |number| (format!("random kernel {number}"), Kernel::new(&forms, args.seed, number).ptx);
     sources.extend((0..args.kernels).map(random));
@@ -98,6 +99,19 @@ fn with_faults(sources: &[Source]) -> Result<Vec<Source>> {
                     }
                 }
             }
+        }
+    }
+    Ok(found)
+}
+
+/// Modules with protection written into them, by every scheme.
+fn protected(sources: &[Source]) -> Result<Vec<Source>> {
+    let mut found = Vec::new();
+    for (name, text) in sources {
+        let module = ptx::parse(name, text).map_err(|errors| anyhow::anyhow!("{errors}"))?;
+        for scheme in Scheme::ALL {
+            let protected = rewrite::protect(&module, scheme)?;
+            found.push((format!("{name}, {}", scheme.word()), ptx::print(&protected.module)));
         }
     }
     Ok(found)

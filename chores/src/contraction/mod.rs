@@ -2,17 +2,16 @@
 //! disassembler.
 
 mod sass;
-mod tools;
 mod workloads;
 
 use crate::kernels::keep;
 use crate::nvcc;
 use crate::repo::say;
+use crate::tools::Tools;
 use anyhow::{Context, Result, ensure};
 use isa::{Base, Contraction, Function, Instruction, Op, Reg, Src};
 use sass::Offsets;
 use testkit::random_kernels::{Kernel, NAME};
-use tools::Tools;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

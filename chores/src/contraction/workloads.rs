@@ -1,9 +1,9 @@
 //! The kernels of the workloads: whether sums are joined in them, by us and by ptxas.
 
 use super::sass;
-use super::tools::Tools;
 use crate::ptxas;
 use crate::repo::say;
+use crate::tools::Tools;
 use anyhow::{Result, ensure};
 use isa::Contraction;
 

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where they are, and what is assembled for.
-pub(super) struct Tools {
-    pub(super) assembler: PathBuf,
-    pub(super) disassembler: PathBuf,
-    pub(super) arch: String,
-    pub(super) level: u8,
+pub(crate) struct Tools {
+    pub(crate) assembler: PathBuf,
+    pub(crate) disassembler: PathBuf,
+    pub(crate) arch: String,
+    pub(crate) level: u8,
 }
 
 impl Tools {
     /// The machine code of a module.
-    pub(super) fn listing(&self, text: &str, options: &[&str]) -> Result<String> {
+    pub(crate) fn listing(&self, text: &str, options: &[&str]) -> Result<String> {
         let folder = tempfile::tempdir().context("make a directory for a module")?;
         let (from, to) = (folder.path().join("module.ptx"), folder.path().join("module.cubin"));
         fs::write(&from, text).with_context(|| format!("write {}", from.display()))?;
