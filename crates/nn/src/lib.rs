@@ -26,6 +26,7 @@ pub mod fault;
 pub mod file;
 pub mod filr;
 pub mod forward;
+pub mod gradient;
 pub mod hit;
 pub mod idx;
 pub mod images;

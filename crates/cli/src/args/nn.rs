@@ -126,6 +126,9 @@ pub(crate) struct Filr {
     /// Inject N faults into each feature map, on either set
     #[arg(long, value_name = "N", default_value_t = 2048)]
     pub(crate) injections: u64,
+    /// Judge every fault of N images of the analysis set, too, and hold estimates against that
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) exhaustive: usize,
     /// Share of the silent data corruptions that is to be covered on the analysis set
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub(crate) target: f64,

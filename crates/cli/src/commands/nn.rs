@@ -8,7 +8,10 @@ use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
 use campaign::{Choices, CommandLine, SelectionWords};
-use nn::filr::{Filr, FilrError, Settings, analyse};
+use nn::filr::agreement::Agreement;
+use nn::filr::convergence::{Convergence, ExhaustiveComparison, InjectionsNeeded, SEEDS};
+use nn::filr::flr::CurvePoint;
+use nn::filr::{Filr, FilrError, Order, Settings, analyse};
 use nn::{LayerSize, NetworkSource, NetworkTarget};
 use serde_json::json;
 use session::networks;
@@ -118,6 +121,7 @@ fn filr(args: &args::Filr) -> Result<Code, Failure> {
         seed: args.seed,
         analysis_share: args.analysis,
         target: args.target,
+        exhaustive_images: args.exhaustive,
         threads: args.jobs.unwrap_or_else(cores),
         ..Settings::default()
     };
@@ -135,7 +139,8 @@ fn filr(args: &args::Filr) -> Result<Code, Failure> {
     if args.json {
         out::json(&found)?;
     } else {
-        let mut tables = vec![maps(&found), costs(&found), protections(&found)];
+        let mut tables = vec![maps(&found), orders(&found), costs(&found), protections(&found)];
+        tables.extend(found.exhaustive.iter().flat_map(|it| [convergence(it), needed(it)]));
         if let Some(last) = tables.last_mut() {
             last.notes.extend(found.notes.iter().cloned());
         }
@@ -183,6 +188,37 @@ fn maps(found: &Filr) -> Table {
     table
 }
 
+/// How far each order of feature maps is from that of the oracle.
+fn orders(found: &Filr) -> Table {
+    let columns = ["order by", "from the oracle", "by its own shares", "Spearman", "overhead at 90 %"];
+    let mut table = Table::new("Orders of feature maps held against the oracle", &columns);
+    let injected = found.flr.iter().map(|it| (it.by.word(), &it.points, it.agreement));
+    let heuristics = found.heuristics.iter().map(|it| (it.heuristic.word(), &it.points, it.agreement));
+    let row = |(name, points, agreement): (&str, &Vec<CurvePoint>, Option<Agreement>)| {
+        let number = |of: fn(&Agreement) -> f64| agreement.as_ref().map_or(Cell::None, |it| Cell::Number(of(it)));
+        let spearman = agreement.and_then(|it| {
+            let [low, high] = it.spearman_bounds;
+            Some(Cell::Quantity { value: it.spearman?, low, high })
+        });
+        let reached = points.iter().find(|point| point.coverage >= 0.9);
+        vec![
+            Cell::text(name),
+            number(|it| it.distance),
+            number(|it| it.own_distance),
+            spearman.unwrap_or(Cell::None),
+            reached.map_or(Cell::None, |point| Cell::Share(point.overhead)),
+        ]
+    };
+    table.rows = injected.chain(heuristics).map(row).collect();
+    table.notes.push(
+        "The oracle is the mismatches of these injections, so that the distance of mismatch is 0 by definition. From the oracle: the \
+         mean difference of coverages, both by the oracle's mismatches. By its own shares: with the coverage that the order's own \
+         measure says. ModGain is our reconstruction: the formula is missing from the text of the thesis."
+            .to_owned(),
+    );
+    table
+}
+
 /// What each technique costs for a coverage of the analysis set.
 fn costs(found: &Filr) -> Table {
     let columns =
@@ -199,6 +235,48 @@ fn costs(found: &Filr) -> Table {
          difference of the two largest confidences is read from the faulty run, as a deployed check reads it."
             .to_owned(),
     );
+    table
+}
+
+/// How far orders by some injections are from that of every fault.
+fn convergence(found: &ExhaustiveComparison) -> Table {
+    let columns =
+        ["injections per map", "mismatch", "ΔLoss", "V_rel error (mismatch)", "V_rel error (ΔLoss)", "margin"];
+    let mut table = Table::new("Orders by some injections held against every fault", &columns);
+    let of = |by: Order| found.estimates.iter().filter(move |it| it.by == by);
+    let mean = |it: &Convergence| Cell::Quantity { value: it.mean, low: it.bounds[0], high: it.bounds[1] };
+    let row = |(mismatch, loss): (&Convergence, &Convergence)| {
+        let errors = [mismatch, loss].map(|it| Cell::Share(it.v_rel_error));
+        let [first, second] = errors;
+        vec![Cell::Count(mismatch.per_map), mean(mismatch), mean(loss), first, second, Cell::Share(mismatch.margin)]
+    };
+    table.rows = of(Order::Mismatch).zip(of(Order::Loss)).step_by(2).map(row).collect();
+    table.notes.push(format!(
+        "All {} faults of {}: the vulnerability of the network is {}. The distance is the mean difference of coverages over \
+         {SEEDS} seeds, with its bounds at 95 %; the margin is that of a statistical campaign of this size into each map, at 99 %.",
+        out::number(found.faults),
+        if found.images == 1 { "one image".to_owned() } else { format!("{} images", found.images) },
+        format_args!("{:.4} %", found.v_cnn * 100.0),
+    ));
+    table
+}
+
+/// How many injections an agreement needs.
+fn needed(found: &ExhaustiveComparison) -> Table {
+    let columns = ["agreement", "injections per map (mismatch)", "injections per map (ΔLoss)", "ratio"];
+    let mut table = Table::new("Injections that an agreement needs", &columns);
+    let numbers = |all: &[Option<u64>]| {
+        let (Some(least), Some(most)) = (all.iter().flatten().min(), all.iter().flatten().max()) else {
+            return "never".to_owned();
+        };
+        let never = all.iter().filter(|it| it.is_none()).count();
+        if never == 0 { format!("{least} to {most}") } else { format!("{least} to {most}, {never} seeds never") }
+    };
+    let row = |it: &InjectionsNeeded| {
+        let ratio = it.ratio.map_or(Cell::None, |[value, low, high]| Cell::Quantity { value, low, high });
+        vec![Cell::Share(it.agreement), Cell::Text(numbers(&it.mismatch)), Cell::Text(numbers(&it.loss)), ratio]
+    };
+    table.rows = found.needed.iter().map(row).collect();
     table
 }
 

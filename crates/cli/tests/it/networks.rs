@@ -54,6 +54,7 @@ fn what_a_network_does_not_have_is_refused() {
         (&["info", "nn:fashion"], "it is a neural network"),
         (&["nn", "inject", "fashion", "image=1"], "it has no `layer`"),
         (&["nn", "filr", "--injections", "0"], "injections per feature map"),
+        (&["nn", "filr", "--injections", "1", "--exhaustive", "801"], "images of the exhaustive truth"),
         (&["nn", "filr", "--analysis", "1"], "share of the analysis set"),
         (&["nn", "campaign", "--runs", "20", "--fail-if", "kernel:c9/sdc>0.5"], "there is no such kernel, but add, c1"),
     ] {
@@ -71,7 +72,16 @@ fn feature_maps_and_inferences_are_chosen_and_judged_on_images_that_chose_nothin
     let combination = &found["filr"][0]["combination"];
     assert!(combination["coverage"].as_f64().unwrap() >= 1.0 && combination["overhead"].as_f64().unwrap() < 1.0);
     assert_eq!(json(&["nn", "filr", "--injections", "64", "--seed", "3", "--jobs", "1", "--json"]), found);
+    let heuristics = found["heuristics"].as_array().unwrap();
+    assert!(heuristics.len() == 7 && heuristics.iter().all(|it| it["agreement"]["distance"].as_f64().unwrap() > 0.0));
+    assert_eq!(found["flr"][0]["agreement"]["distance"].as_f64(), Some(0.0));
     let text = stdout(&run(&["nn", "filr", "--injections", "64", "--seed", "3"]));
+    assert!(text.contains("Orders of feature maps held against the oracle") && text.contains("ModGain"), "{text}");
+    let text = stdout(&run(&["nn", "filr", "--injections", "16", "--exhaustive", "1"]));
+    assert!(
+        text.contains("All 156 800 faults of one image") && text.contains("Injections that an agreement needs"),
+        "{text}"
+    );
     assert!(text.contains("Least overhead for a coverage of the analysis set"), "{text}");
 }
 

@@ -5,26 +5,34 @@ use std::sync::atomic::AtomicBool;
 use campaign::Subject;
 use stats::{Draws, spearman};
 
+use crate::filr::agreement::Oracle;
 use crate::filr::certainty::{Criterion, READINGS, Reading};
 use crate::filr::combine::{Combination, cheapest, combinations};
-use crate::filr::deploy::{Deployment, Protection};
+use crate::filr::convergence::{ExhaustiveComparison, compare};
+use crate::filr::deploy::{Deployed, DeployedOrder, Deployment, Protection};
 use crate::filr::document::{
-    Correlation, Cost, FORMAT, Filr, FilrSweep, FlrCurve, IlrCurve, Injections, MapRow, Sets, SweepPoint,
+    Correlation, Cost, FORMAT, Filr, FilrSweep, FlrCurve, HeuristicCurve, IlrCurve, Injections, MapRow, Sets,
+    SweepPoint,
 };
-use crate::filr::flr::{CurvePoint, curve, distance, order};
+use crate::filr::exhaustive::judge_all;
+use crate::filr::flr::{CurvePoint, curve, order, order_of, points};
+use crate::filr::heuristics::{HEURISTICS, Heuristic, estimate};
 use crate::filr::ilr::{ThresholdPoint, sweep};
 use crate::filr::inject::{Campaign, Progress, Work, campaign};
-use crate::filr::maps::{FeatureMap, all_macs, feature_maps};
+use crate::filr::maps::{FeatureMap, all_macs, by_macs, feature_maps};
 use crate::filr::notes::notes;
 use crate::filr::order::{ORDERS, Order};
-use crate::filr::sets::{DeploymentSet, divide};
+use crate::filr::sets::{AnalysisSet, DeploymentSet, divide};
 use crate::filr::settings::{FilrError, Settings};
 use crate::filr::share::Share;
-use crate::filr::table::{Table, Tally};
+use crate::filr::table::{Left, Table, Tally};
 use crate::target::NetworkTarget;
 
 /// The coverages whose costs are said.
 const TARGETS: [f64; 5] = [0.9, 0.95, 0.99, 0.999, 1.0];
+
+/// The coverages of FLR alone that are held against the deployment set.
+const PREDICTED: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /// The run of the draw that gives the seed of the deployment set's injections. Images are divided by another.
 const DEPLOYMENT_SEED: u64 = u64::MAX - 1;
@@ -52,8 +60,11 @@ pub fn analyse(
     let first = settings.injections_per_map * maps.len() as u64;
     let later = settings.deployment_injections.unwrap_or(first);
     let each = settings.injections_per_map;
-    let mut told = |done: u64, _: u64| progress(done, first + later);
+    let swept = maps.iter().map(|map| map.neurons * 8).sum::<u64>() * settings.exhaustive_images as u64;
+    let all = first + later + swept;
+    let mut told = |done: u64, _: u64| progress(done, all);
     let Campaign { table, half } = campaign(&analysis, &maps, each, settings.seed, work, &mut told)?;
+    let heuristics = heuristic_curves(&table, estimate(&analysis, &maps, work)?);
     let sets = Sets {
         analysis_share: settings.analysis_share,
         analysis: analysis.images().len(),
@@ -64,8 +75,17 @@ pub fn analyse(
     let filr = READINGS.map(|reading| filr_sweep(&table, half.as_ref(), reading, settings));
     let chosen: Vec<Protection> =
         filr.iter().filter_map(|sweep| sweep.combination.as_ref()).map(Protection::from).collect();
-    let mut told = |done: u64, _: u64| progress(first + done, first + later);
-    let deployment = open(deployment, &chosen, &maps, (later, settings.seed), work, &mut told)?;
+    let (order, ends) = (order(&maps, &table.all(), settings.order), predicted(&table, settings.order));
+    let first_maps = ends.iter().map(|end| Protection::of_maps(&order[..end.maps]));
+    let finished: Vec<Protection> = chosen.iter().cloned().chain(first_maps).collect();
+    let mut told = |done: u64, _: u64| progress(first + done, all);
+    let mut deployment = open(deployment, &finished, &maps, (later, settings.seed), work, &mut told)?;
+    if let Some(deployment) = &mut deployment {
+        let alone = deployment.protections.split_off(chosen.len());
+        deployment.flr = ends.iter().zip(&alone).filter_map(|(end, found)| deployed_order(end, found)).collect();
+    }
+    let mut told = |done: u64, _: u64| progress(first + later + done, all);
+    let exhaustive = exhaustive(&analysis, &maps, &heuristics, settings, work, &mut told)?;
     let injections = injections(&table);
     let rows = rows(&table, injections.v_cnn);
     let flr = flr_curves(&table);
@@ -81,6 +101,8 @@ pub fn analyse(
         injections,
         maps: rows,
         flr,
+        heuristics,
+        exhaustive,
         ilr: ilr_curves(&table),
         costs: costs(&table, settings.order),
         filr: filr.into(),
@@ -108,6 +130,35 @@ fn open(
         Err(FilrError::NoneRight { .. }) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The points of the curve of an order that first reach [`PREDICTED`].
+fn predicted(table: &Table, by: Order) -> Vec<CurvePoint> {
+    let points = curve(table, by);
+    PREDICTED.iter().filter_map(|&target| points.iter().find(|point| point.coverage >= target).copied()).collect()
+}
+
+/// What the feature maps of a point came to on the deployment set; none if that has no SDC.
+fn deployed_order(end: &CurvePoint, found: &Deployed) -> Option<DeployedOrder> {
+    let coverage = found.coverage.first()?;
+    let (covered, by_images) = (coverage.covered, coverage.by_images);
+    Some(DeployedOrder { maps: end.maps, overhead: end.overhead, predicted: end.coverage, covered, by_images })
+}
+
+/// Judges every fault of some images if that is asked for, and holds estimates against it.
+fn exhaustive(
+    set: &AnalysisSet<'_>,
+    maps: &[FeatureMap],
+    heuristics: &[HeuristicCurve],
+    settings: &Settings,
+    work: Work<'_>,
+    progress: Progress<'_>,
+) -> Result<Option<ExhaustiveComparison>, FilrError> {
+    if settings.exhaustive_images == 0 {
+        return Ok(None);
+    }
+    let truth = judge_all(set, maps, settings.exhaustive_images, settings.seed, work, progress)?;
+    compare(&truth, heuristics, settings.seed, set.part().network(), work)
 }
 
 /// How many images have an injection that changed the class, among these feature maps.
@@ -167,14 +218,36 @@ fn rows(table: &Table, v_cnn: f64) -> Vec<MapRow> {
     pairs().map(row).collect()
 }
 
+/// The vulnerabilities by an order, but for a factor.
+fn vulnerabilities(maps: &[FeatureMap], left: &Left, by: Order) -> Vec<f64> {
+    let of = |map: usize| match by {
+        Order::Mismatch => left.sdcs[map] as f64 * maps[map].macs as f64,
+        Order::Loss => left.loss[map] * maps[map].macs as f64,
+        Order::Rate => left.sdcs[map] as f64,
+    };
+    (0..maps.len()).map(of).collect()
+}
+
 fn flr_curves(table: &Table) -> Vec<FlrCurve> {
-    let oracle = curve(table, Order::Mismatch);
+    let (maps, left) = (table.maps(), table.all());
+    let oracle = Oracle::new(maps, vulnerabilities(maps, &left, Order::Mismatch));
     let of = |by: Order| {
-        let points = curve(table, by);
-        let distance = distance(&points, &oracle);
-        FlrCurve { by, order: order(table.maps(), &table.all(), by), points, distance }
+        let agreement = oracle.as_ref().and_then(|oracle| oracle.agreement(&vulnerabilities(maps, &left, by)));
+        FlrCurve { by, order: order(maps, &left, by), points: curve(table, by), agreement }
     };
     ORDERS.map(of).into()
+}
+
+fn heuristic_curves(table: &Table, values: [Vec<f64>; HEURISTICS.len()]) -> Vec<HeuristicCurve> {
+    let (maps, left) = (table.maps(), table.all());
+    let oracle = Oracle::new(maps, vulnerabilities(maps, &left, Order::Mismatch));
+    let of = |(heuristic, values): (Heuristic, Vec<f64>)| {
+        let vulnerabilities = by_macs(maps, &values);
+        let order = order_of(maps, &vulnerabilities);
+        let agreement = oracle.as_ref().and_then(|oracle| oracle.agreement(&vulnerabilities));
+        HeuristicCurve { heuristic, values, points: points(maps, &left, &order), order, agreement }
+    };
+    HEURISTICS.into_iter().zip(values).map(of).collect()
 }
 
 fn ilr_curves(table: &Table) -> Vec<IlrCurve> {

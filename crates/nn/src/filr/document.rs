@@ -2,10 +2,13 @@
 
 use serde::Serialize;
 
+use crate::filr::agreement::Agreement;
 use crate::filr::certainty::{Criterion, Reading};
 use crate::filr::combine::Combination;
+use crate::filr::convergence::ExhaustiveComparison;
 use crate::filr::deploy::Deployment;
 use crate::filr::flr::CurvePoint;
+use crate::filr::heuristics::Heuristic;
 use crate::filr::ilr::ThresholdPoint;
 use crate::filr::order::Order;
 use crate::filr::share::Share;
@@ -36,6 +39,10 @@ pub struct Filr {
     pub maps: Vec<MapRow>,
     /// FLR: coverage against overhead, by each order.
     pub flr: Vec<FlrCurve>,
+    /// FLR by estimates that need no injection.
+    pub heuristics: Vec<HeuristicCurve>,
+    /// Estimates held against every fault of some images; none if that is not asked for, or if none of these changed the class.
+    pub exhaustive: Option<ExhaustiveComparison>,
     /// ILR: coverage and overhead at each threshold, by each criterion and reading.
     pub ilr: Vec<IlrCurve>,
     /// FILR: the combinations at each threshold, by either reading.
@@ -118,8 +125,23 @@ pub struct FlrCurve {
     pub order: Vec<usize>,
     /// From no feature map to all; empty if no injection changed the class.
     pub points: Vec<CurvePoint>,
-    /// How far the curve is from that of the oracle: the mean distance of their coverages over all feature maps.
-    pub distance: Option<f64>,
+    /// How far the order is from that of the oracle, the mismatches of the same injections.
+    pub agreement: Option<Agreement>,
+}
+
+/// FLR by an estimate that needs no injection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeuristicCurve {
+    /// The estimate.
+    pub heuristic: Heuristic,
+    /// What it says of each feature map, in the place of P_prop.
+    pub values: Vec<f64>,
+    /// The feature maps, by their numbers in the table.
+    pub order: Vec<usize>,
+    /// From no feature map to all; empty if no injection changed the class.
+    pub points: Vec<CurvePoint>,
+    /// How far the order is from that of the oracle.
+    pub agreement: Option<Agreement>,
 }
 
 /// ILR by one criterion and reading.

@@ -35,19 +35,36 @@ pub fn order(maps: &[FeatureMap], left: &Left, by: Order) -> Vec<usize> {
     numbers
 }
 
+/// Feature maps by number, those of the largest vulnerability first; ties as in [`order`].
+#[must_use]
+pub fn order_of(maps: &[FeatureMap], vulnerabilities: &[f64]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..maps.len().min(vulnerabilities.len())).collect();
+    numbers.sort_by(|&a, &b| {
+        let greater = vulnerabilities[b].total_cmp(&vulnerabilities[a]);
+        greater.then(maps[a].macs.cmp(&maps[b].macs)).then(a.cmp(&b))
+    });
+    numbers
+}
+
 /// Coverage against overhead, from no feature map to all; empty if no injection changed the class.
 ///
 /// Coverage is always that of the mismatches, whatever the order is by.
 #[must_use]
 pub fn curve(table: &Table, by: Order) -> Vec<CurvePoint> {
     let (maps, left) = (table.maps(), table.all());
+    points(maps, &left, &order(maps, &left, by))
+}
+
+/// The same for any order of all feature maps, and the mismatches of `left`.
+#[must_use]
+pub fn points(maps: &[FeatureMap], left: &Left, order: &[usize]) -> Vec<CurvePoint> {
     let (mass, macs) = (left.mass(maps), all_macs(maps));
     if mass == 0 || macs == 0 {
         return Vec::new();
     }
     let (mut covered, mut twice) = (0, 0);
     let mut points = vec![CurvePoint { maps: 0, overhead: 0.0, coverage: 0.0 }];
-    for map in order(maps, &left, by) {
+    for &map in order {
         covered += u128::from(left.sdcs[map]) * u128::from(maps[map].macs);
         twice += maps[map].macs;
         points.push(CurvePoint {
@@ -74,13 +91,4 @@ pub fn fill(maps: &[FeatureMap], left: &Left, by: Order, reached: impl Fn(u128) 
         }
     }
     chosen
-}
-
-/// How far two curves over as many feature maps are apart: the mean distance of their coverages, 0 to 1. None if there are
-/// none.
-#[must_use]
-pub fn distance(one: &[CurvePoint], other: &[CurvePoint]) -> Option<f64> {
-    let maps = one.len().min(other.len()).checked_sub(1).filter(|&maps| maps > 0)?;
-    let apart: f64 = one.iter().zip(other).map(|(one, other)| (one.coverage - other.coverage).abs()).sum();
-    Some(apart / maps as f64)
 }

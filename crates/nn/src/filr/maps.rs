@@ -39,6 +39,12 @@ pub fn all_macs(maps: &[FeatureMap]) -> u64 {
     maps.iter().map(|map| map.macs).sum()
 }
 
+/// Each number times the multiplications of its feature map: a vulnerability, but for a factor, if the numbers are P_prop.
+#[must_use]
+pub fn by_macs(maps: &[FeatureMap], numbers: &[f64]) -> Vec<f64> {
+    numbers.iter().zip(maps).map(|(number, map)| number * map.macs as f64).collect()
+}
+
 /// The share of some feature maps in the multiplications of all of them, 0 to 1: what it costs to make them twice.
 #[must_use]
 pub fn duplication(maps: &[FeatureMap], chosen: &[usize]) -> f64 {

@@ -8,7 +8,9 @@
 //! After the thesis that introduces FILR (its chapter 6; the part about feature maps is HarDNN, arXiv 2002.09786): a fault is
 //! one bit of one neuron of what a convolution makes. The vulnerability of a feature map is its share in all multiplications,
 //! where faults come from, times the share of its injections that change the class, which are SDCs. [`flr`] orders feature
-//! maps by it, [`ilr`] runs inferences again that are uncertain, [`combine`] does both.
+//! maps by it, [`heuristics`] do so without injections, [`ilr`] runs inferences again that are uncertain, [`combine`] does both.
+//!
+//! [`exhaustive`] judges every fault of some images of the analysis set, and [`convergence`] holds estimates against that.
 //!
 //! # Invariants
 //!
@@ -17,12 +19,16 @@
 //! - Results are a function of target and settings: threads change nothing.
 //! - Coverage is a quotient of whole numbers: 1 means all SDCs that were seen.
 
+pub mod agreement;
 mod analyse;
 pub mod certainty;
 pub mod combine;
+pub mod convergence;
 pub mod deploy;
 pub mod document;
+pub mod exhaustive;
 pub mod flr;
+pub mod heuristics;
 pub mod ilr;
 pub mod inject;
 pub mod maps;

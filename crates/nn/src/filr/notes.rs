@@ -1,5 +1,6 @@
 //! What has to be known beside the numbers, said from the numbers.
 
+use crate::filr::agreement::Agreement;
 use crate::filr::certainty::Reading;
 use crate::filr::deploy::{Deployed, Deployment, DeploymentCoverage};
 use crate::filr::document::{FilrSweep, FlrCurve, Injections, MapRow, Sets};
@@ -97,8 +98,8 @@ fn about_injections(injections: &Injections, maps: &[MapRow], notes: &mut Vec<St
 }
 
 fn about_orders(flr: &[FlrCurve], notes: &mut Vec<String>) {
-    let loss = flr.iter().find(|curve| curve.by == Order::Loss).and_then(|curve| curve.distance);
-    if let Some(distance) = loss {
+    let loss = flr.iter().find(|curve| curve.by == Order::Loss).and_then(|curve| curve.agreement);
+    if let Some(Agreement { distance, .. }) = loss {
         notes.push(format!(
             "The order by the change of the cross entropy is {distance:.4} from that of the oracle, which is made of the same injections: its own noise counts as truth."
         ));

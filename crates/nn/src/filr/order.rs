@@ -14,5 +14,17 @@ pub enum Order {
     Rate,
 }
 
+impl Order {
+    /// Its name.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Mismatch => "mismatch",
+            Self::Loss => "ΔLoss",
+            Self::Rate => "mismatch without MACs",
+        }
+    }
+}
+
 /// All orders, that of the oracle first.
 pub const ORDERS: [Order; 3] = [Order::Mismatch, Order::Loss, Order::Rate];

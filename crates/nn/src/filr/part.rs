@@ -55,9 +55,24 @@ impl<'t> Part<'t> {
         &self.right
     }
 
+    /// The fault-free run of an image.
+    pub(crate) fn golden(&self, image: usize) -> Cow<'_, Run> {
+        self.target.golden_run(self.numbers[image])
+    }
+
+    /// The pixels of an image.
+    pub(crate) fn pixels(&self, image: usize) -> &[u8] {
+        self.target.images().pixels(self.numbers[image])
+    }
+
+    /// The label of an image.
+    pub(crate) fn label(&self, image: usize) -> usize {
+        usize::from(self.target.images().labels()[self.numbers[image]])
+    }
+
     /// Runs a hit of an image; none if all logits stay as they were.
     pub(crate) fn effect(&self, delta: &mut Delta<'_>, image: usize, hit: &Hit) -> Option<Effect> {
-        let golden: Cow<'_, Run> = self.target.golden_run(self.numbers[image]);
+        let golden = self.golden(image);
         delta.run(&golden, hit);
         let logits = self.network().layers().len();
         if !delta.differs(logits) {
@@ -65,7 +80,7 @@ impl<'t> Part<'t> {
         }
         let found = delta.tensor(&golden, logits);
         let quantisation: Quantisation = self.network().logits().quantisation;
-        let label = usize::from(self.target.images().labels()[self.numbers[image]]);
+        let label = self.label(image);
         let faulty = Certainty::of(&found, quantisation);
         Some(Effect {
             seen: Sdc { image, fault_free: self.facts[image].certainty, faulty },

@@ -17,6 +17,8 @@ pub struct Settings {
     pub target: f64,
     /// By which measure the combination takes feature maps.
     pub order: Order,
+    /// Images of the analysis set of which every fault is judged, to hold estimates against; 0 for none.
+    pub exhaustive_images: usize,
     /// How many threads run injections, at least 1; results do not depend on it.
     pub threads: usize,
 }
@@ -30,6 +32,7 @@ impl Default for Settings {
             analysis_share: 0.8,
             target: 1.0,
             order: Order::Loss,
+            exhaustive_images: 0,
             threads: 1,
         }
     }

@@ -211,6 +211,10 @@ fn it_stops_when_asked_to() {
     assert_eq!(stopped.unwrap_err(), FilrError::Stopped);
 }
 
+fn covered_count(deployed: &serde_json::Value) -> u64 {
+    deployed["covered"]["count"].as_u64().unwrap()
+}
+
 #[test]
 fn the_document_has_its_format_and_no_number_that_json_lacks() {
     let document = serde_json::to_value(filr(fashion(), &settings())).unwrap();
@@ -219,6 +223,8 @@ fn the_document_has_its_format_and_no_number_that_json_lacks() {
     assert_eq!(document["filr"][0]["reading"], "fault_free");
     assert_eq!(document["flr"][0]["points"].as_array().unwrap().len(), 137);
     assert_eq!(document["ilr"].as_array().unwrap().len(), 4);
+    let flr = document["deployment"]["flr"].as_array().unwrap();
+    assert!(flr.len() == 6 && flr[0]["predicted"].as_f64().unwrap() >= 0.25 && flr.is_sorted_by_key(covered_count));
     assert!(document["costs"].as_array().unwrap().iter().all(|cost| cost["filr"].is_number()));
     assert!(document["maps"].as_array().unwrap().iter().all(|map| map["p_mismatch"]["share"].is_number()));
 }

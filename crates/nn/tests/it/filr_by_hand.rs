@@ -1,8 +1,9 @@
 //! FLR, ILR and FILR of a table so small that every number is written out.
 
+use nn::filr::agreement::Oracle;
 use nn::filr::certainty::{Certainty, Criterion, Reading, cross_entropy};
 use nn::filr::combine::{cheapest, combinations};
-use nn::filr::flr::{curve, distance, order};
+use nn::filr::flr::{curve, order};
 use nn::filr::ilr::sweep;
 use nn::filr::maps::FeatureMap;
 use nn::filr::table::{Effect, ImageFacts, Sdc, Tally};
@@ -62,8 +63,16 @@ fn feature_maps_are_taken_in_the_order_that_is_written_here() {
     assert_eq!(found(Order::Mismatch), (vec![1, 0, 2], vec![(0.0, 0.0), (0.3, 0.45), (0.9, 0.75), (1.0, 1.0)]));
     assert_eq!(found(Order::Loss), (vec![0, 2, 1], vec![(0.0, 0.0), (0.6, 0.3), (0.7, 0.55), (1.0, 1.0)]));
     assert_eq!(found(Order::Rate), (vec![2, 1, 0], vec![(0.0, 0.0), (0.1, 0.25), (0.4, 0.7), (1.0, 1.0)]));
-    let apart = distance(&curve(&table, Order::Loss), &curve(&table, Order::Mismatch)).unwrap();
-    assert!(near(apart, (0.15 + 0.2 + 0.0) / 3.0), "{apart}");
+    let oracle = Oracle::new(table.maps(), vec![60.0, 90.0, 50.0]).unwrap();
+    let loss = oracle.agreement(&[120.0, 90.0, 100.0]).unwrap();
+    assert!(near(loss.distance, (0.15 + 0.2 + 0.0) / 3.0), "{loss:?}");
+    // By its own shares it covers 120, 220 and 310 of 310.
+    assert!(near(loss.own_distance, (0.45 - 120.0 / 310.0 + 0.75 - 220.0 / 310.0) / 3.0), "{loss:?}");
+    // Ranks are 3, 1, 2 and 2, 3, 1.
+    assert_eq!((loss.spearman, loss.spearman_bounds), (Some(-0.5), [-1.0, 1.0]));
+    let itself = oracle.agreement(&[6.0, 9.0, 5.0]).unwrap();
+    assert_eq!((itself.distance, itself.own_distance, itself.spearman), (0.0, 0.0, Some(1.0)));
+    assert!(Oracle::new(table.maps(), vec![0.0; 3]).is_none());
 }
 
 #[test]

@@ -27,7 +27,10 @@ fn filr_speed() {
     let filr = analyse(fashion(), &settings, &AtomicBool::new(false), &mut |_, _| {}).unwrap();
     eprintln!("{:.2} s, {:#?}", start.elapsed().as_secs_f64(), filr.injections);
     for curve in &filr.flr {
-        eprintln!("{:?} is {:?} from the oracle", curve.by, curve.distance);
+        eprintln!("{:?}: {:?}", curve.by, curve.agreement);
+    }
+    for curve in &filr.heuristics {
+        eprintln!("{}: {:?}", curve.heuristic.word(), curve.agreement);
     }
     for cost in &filr.costs {
         eprintln!("{cost:?}");

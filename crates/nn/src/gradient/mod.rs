@@ -1,0 +1,16 @@
+//! Gradients of logits with respect to neurons, in reverse mode.
+//!
+//! A quantised network is a staircase, whose gradient is nothing. Its [`RealRun`] computes the same in 64-bit numbers that are not
+//! rounded to bytes: what bytes bound (Relu, and the largest byte) bounds these numbers, too. A [`Reverse`] walks back through such
+//! a run from a direction over the logits.
+//!
+//! # Invariants
+//!
+//! - Gradients are exact up to rounding of 64 bits where the network is linear around a run; at the corner of a bound or of a
+//!   maximum they are those of one side.
+
+mod real;
+mod reverse;
+
+pub use real::{Nudge, RealRun};
+pub use reverse::Reverse;
