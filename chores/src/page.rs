@@ -17,7 +17,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use study::Plot;
 
 /// What a page is asked for.
 #[derive(Parser)]
@@ -156,16 +155,21 @@ impl Folder {
             Piece::Count(count) => Ok(report::plain(*count)),
             Piece::Text(text) => Ok(text.clone()),
             Piece::Table(table) => Ok(report::study::markdown(table)),
-            Piece::Plot(plot) => self.write(plot),
+            Piece::Plot(plot) => {
+                self.write(&format!("{}.svg", plot.name), &plot.title, report::study::svg(plot).into())
+            }
+            Piece::Picture(picture) => {
+                let bytes = report::study::png(picture).context("draw a picture")?;
+                self.write(&format!("{}.png", picture.name), &picture.title, bytes)
+            }
         }
     }
 
-    /// Writes a plot beside the page.
-    fn write(&self, plot: &Plot) -> Result<String> {
-        let file = Path::new(self.method).join(format!("{}.svg", plot.name));
-        fs::write(self.root.join(&file), report::study::svg(plot))
-            .with_context(|| format!("write {}", file.display()))?;
-        Ok(format!("![{}]({})\n", plot.title, file.display()))
+    /// Writes a plot or a picture beside the page.
+    fn write(&self, name: &str, title: &str, bytes: Vec<u8>) -> Result<String> {
+        let file = Path::new(self.method).join(name);
+        fs::write(self.root.join(&file), bytes).with_context(|| format!("write {}", file.display()))?;
+        Ok(format!("![{title}]({})\n", file.display()))
     }
 }
 

@@ -15,6 +15,7 @@ pub mod approxilyzer;
 mod checks;
 mod documents;
 pub mod druto;
+pub mod filr;
 pub mod gpu_qin;
 pub mod minotaur;
 mod page;

@@ -5,11 +5,11 @@ use methods::{InputRequest, Options, registry};
 use outcome::Criteria;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use study::{Plot, Table};
+use study::{Picture, Plot, Table};
 
 /// A page of documentation whose numbers are measured: `cargo xtask page NAME`.
 pub struct MethodPage {
-    /// The word of the method that it is about.
+    /// The word of the method that it is about, or of the command about networks.
     pub method: &'static str,
     /// The text, in which `{{name}}` stands for a piece.
     pub template: &'static str,
@@ -116,4 +116,6 @@ pub enum Piece {
     Table(Table),
     /// A plot, in a file of its own.
     Plot(Plot),
+    /// A picture, in a file of its own.
+    Picture(Picture),
 }

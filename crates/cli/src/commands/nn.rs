@@ -8,7 +8,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
 use campaign::{Choices, CommandLine, SelectionWords};
-use nn::filr::agreement::Agreement;
+use nn::filr::agreement::OracleAgreement;
 use nn::filr::convergence::{Convergence, ExhaustiveComparison, InjectionsNeeded, SEEDS};
 use nn::filr::flr::CurvePoint;
 use nn::filr::{Filr, FilrError, Order, Settings, analyse};
@@ -194,8 +194,8 @@ fn orders(found: &Filr) -> Table {
     let mut table = Table::new("Orders of feature maps held against the oracle", &columns);
     let injected = found.flr.iter().map(|it| (it.by.word(), &it.points, it.agreement));
     let heuristics = found.heuristics.iter().map(|it| (it.heuristic.word(), &it.points, it.agreement));
-    let row = |(name, points, agreement): (&str, &Vec<CurvePoint>, Option<Agreement>)| {
-        let number = |of: fn(&Agreement) -> f64| agreement.as_ref().map_or(Cell::None, |it| Cell::Number(of(it)));
+    let row = |(name, points, agreement): (&str, &Vec<CurvePoint>, Option<OracleAgreement>)| {
+        let number = |of: fn(&OracleAgreement) -> f64| agreement.as_ref().map_or(Cell::None, |it| Cell::Number(of(it)));
         let spearman = agreement.and_then(|it| {
             let [low, high] = it.spearman_bounds;
             Some(Cell::Quantity { value: it.spearman?, low, high })

@@ -8,7 +8,7 @@ use crate::filr::maps::FeatureMap;
 
 /// Vulnerabilities of feature maps held against those of the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Agreement {
+pub struct OracleAgreement {
     /// The mean over feature maps of |coverage of this order - coverage of the oracle's order|, both by the oracle's mismatches.
     pub distance: f64,
     /// The same with the coverage that the measure itself says of its order.
@@ -38,7 +38,7 @@ impl<'m> Oracle<'m> {
 
     /// How far the order by these vulnerabilities is; there is one for each feature map, of any unit.
     #[must_use]
-    pub fn agreement(&self, vulnerabilities: &[f64]) -> Option<Agreement> {
+    pub fn agreement(&self, vulnerabilities: &[f64]) -> Option<OracleAgreement> {
         let order = order_of(self.maps, vulnerabilities);
         let found = cumulated(&order, &self.vulnerabilities)?;
         let own = cumulated(&order, vulnerabilities).unwrap_or_else(|| vec![0.0; found.len()]);
@@ -46,7 +46,7 @@ impl<'m> Oracle<'m> {
             vulnerabilities.iter().copied().zip(self.vulnerabilities.iter().copied()).collect();
         let correlation = spearman(&pairs);
         let bounds = correlation.map(|it| it.bounds(Confidence::PERCENT_95));
-        Some(Agreement {
+        Some(OracleAgreement {
             distance: distance(&found, &self.coverages),
             own_distance: distance(&own, &self.coverages),
             spearman: correlation.map(|it| it.coefficient),

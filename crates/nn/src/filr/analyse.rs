@@ -138,7 +138,7 @@ fn predicted(table: &Table, by: Order) -> Vec<CurvePoint> {
     PREDICTED.iter().filter_map(|&target| points.iter().find(|point| point.coverage >= target).copied()).collect()
 }
 
-/// What the feature maps of a point came to on the deployment set; none if that has no SDC.
+/// The coverage of the deployment set by the feature maps of a point; none if that has no SDC.
 fn deployed_order(end: &CurvePoint, found: &Deployed) -> Option<DeployedOrder> {
     let coverage = found.coverage.first()?;
     let (covered, by_images) = (coverage.covered, coverage.by_images);
@@ -158,7 +158,8 @@ fn exhaustive(
         return Ok(None);
     }
     let truth = judge_all(set, maps, settings.exhaustive_images, settings.seed, work, progress)?;
-    compare(&truth, heuristics, settings.seed, set.part().network(), work)
+    let values: Vec<(Heuristic, &[f64])> = heuristics.iter().map(|it| (it.heuristic, &it.values[..])).collect();
+    compare(&truth, &values, settings.seed, set.part().network(), work)
 }
 
 /// How many images have an injection that changed the class, among these feature maps.

@@ -4,8 +4,7 @@ use serde::Serialize;
 use stats::{Confidence, Draws, Margin, Repeated, half_width, sample_size};
 
 use crate::delta::Delta;
-use crate::filr::agreement::{Agreement, Oracle};
-use crate::filr::document::HeuristicCurve;
+use crate::filr::agreement::{Oracle, OracleAgreement};
 use crate::filr::exhaustive::FaultJudgements;
 use crate::filr::heuristics::Heuristic;
 use crate::filr::inject::Work;
@@ -58,7 +57,7 @@ pub struct OrderAgreement {
     /// The order.
     pub by: Order,
     /// How far it is from that by mismatches.
-    pub agreement: Option<Agreement>,
+    pub agreement: Option<OracleAgreement>,
 }
 
 /// A heuristic held against all faults.
@@ -67,7 +66,7 @@ pub struct HeuristicAgreement {
     /// The heuristic.
     pub heuristic: Heuristic,
     /// How far its order is from that by mismatches.
-    pub agreement: Option<Agreement>,
+    pub agreement: Option<OracleAgreement>,
 }
 
 /// An estimate by a number of injections for each feature map.
@@ -120,7 +119,7 @@ pub fn sizes() -> Vec<u64> {
 /// When the work is stopped.
 pub fn compare(
     truth: &FaultJudgements,
-    heuristics: &[HeuristicCurve],
+    heuristics: &[(Heuristic, &[f64])],
     seed: u64,
     network: &Network,
     work: Work<'_>,
@@ -142,9 +141,9 @@ pub fn compare(
     }
     let p_mismatch = truth.propagation(Order::Mismatch);
     let order = |by| OrderAgreement { by, agreement: oracle.agreement(&truth.vulnerabilities(by)) };
-    let heuristic = |it: &HeuristicCurve| HeuristicAgreement {
-        heuristic: it.heuristic,
-        agreement: oracle.agreement(&by_macs(maps, &it.values)),
+    let heuristic = |&(heuristic, values): &(Heuristic, &[f64])| HeuristicAgreement {
+        heuristic,
+        agreement: oracle.agreement(&by_macs(maps, values)),
     };
     Ok(Some(ExhaustiveComparison {
         images: truth.images(),

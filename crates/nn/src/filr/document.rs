@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::filr::agreement::Agreement;
+use crate::filr::agreement::OracleAgreement;
 use crate::filr::certainty::{Criterion, Reading};
 use crate::filr::combine::Combination;
 use crate::filr::convergence::ExhaustiveComparison;
@@ -126,7 +126,7 @@ pub struct FlrCurve {
     /// From no feature map to all; empty if no injection changed the class.
     pub points: Vec<CurvePoint>,
     /// How far the order is from that of the oracle, the mismatches of the same injections.
-    pub agreement: Option<Agreement>,
+    pub agreement: Option<OracleAgreement>,
 }
 
 /// FLR by an estimate that needs no injection.
@@ -134,14 +134,14 @@ pub struct FlrCurve {
 pub struct HeuristicCurve {
     /// The estimate.
     pub heuristic: Heuristic,
-    /// What it says of each feature map, in the place of P_prop.
+    /// The number of each feature map that stands in the place of P_prop.
     pub values: Vec<f64>,
     /// The feature maps, by their numbers in the table.
     pub order: Vec<usize>,
     /// From no feature map to all; empty if no injection changed the class.
     pub points: Vec<CurvePoint>,
     /// How far the order is from that of the oracle.
-    pub agreement: Option<Agreement>,
+    pub agreement: Option<OracleAgreement>,
 }
 
 /// ILR by one criterion and reading.

@@ -22,7 +22,7 @@ const IMAGES: u64 = u64::MAX - 2;
 /// The most faults that are kept, four bytes each.
 const MOST: usize = 1 << 29;
 
-/// What became of every flip of every neuron of some images.
+/// The end of every flip of every neuron of some images.
 #[derive(Clone, Debug)]
 pub struct FaultJudgements {
     maps: Vec<FeatureMap>,
@@ -32,9 +32,9 @@ pub struct FaultJudgements {
     losses: Vec<Vec<f32>>,
 }
 
-/// What became of one fault.
+/// The end of one fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judgement {
+pub struct FaultJudgement {
     /// Whether the class is another.
     pub mismatch: bool,
     /// How far the cross entropy changed, in either direction.
@@ -122,13 +122,13 @@ impl FaultJudgements {
     }
 
     /// Every fault of a feature map.
-    pub fn of_map(&self, map: usize) -> impl Iterator<Item = Judgement> {
+    pub fn of_map(&self, map: usize) -> impl Iterator<Item = FaultJudgement> {
         let range = self.first[map]..self.first[map + 1];
         self.losses.iter().flat_map(move |losses| losses[range.clone()].iter().copied().map(judgement))
     }
 
     /// A fault of a feature map: an image, a neuron and a bit, each with the same chance. None if there is nothing to draw from.
-    pub fn draw(&self, map: usize, draws: &mut Draws) -> Option<Judgement> {
+    pub fn draw(&self, map: usize, draws: &mut Draws) -> Option<FaultJudgement> {
         let losses = draws.one_of(&self.losses)?;
         let of_map = losses.get(self.first[map]..self.first[map + 1])?;
         draws.one_of(of_map).copied().map(judgement)
@@ -153,8 +153,8 @@ impl FaultJudgements {
     }
 }
 
-impl Judgement {
-    /// What a measure counts of it.
+impl FaultJudgement {
+    /// The number that a measure sums up over faults.
     #[must_use]
     pub fn by(self, by: Order) -> f64 {
         match by {
@@ -164,6 +164,6 @@ impl Judgement {
     }
 }
 
-fn judgement(encoded: f32) -> Judgement {
-    Judgement { mismatch: encoded.is_sign_negative(), loss: f64::from(encoded.abs()) }
+fn judgement(encoded: f32) -> FaultJudgement {
+    FaultJudgement { mismatch: encoded.is_sign_negative(), loss: f64::from(encoded.abs()) }
 }

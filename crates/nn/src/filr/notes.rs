@@ -1,6 +1,6 @@
 //! What has to be known beside the numbers, said from the numbers.
 
-use crate::filr::agreement::Agreement;
+use crate::filr::agreement::OracleAgreement;
 use crate::filr::certainty::Reading;
 use crate::filr::deploy::{Deployed, Deployment, DeploymentCoverage};
 use crate::filr::document::{FilrSweep, FlrCurve, Injections, MapRow, Sets};
@@ -99,7 +99,7 @@ fn about_injections(injections: &Injections, maps: &[MapRow], notes: &mut Vec<St
 
 fn about_orders(flr: &[FlrCurve], notes: &mut Vec<String>) {
     let loss = flr.iter().find(|curve| curve.by == Order::Loss).and_then(|curve| curve.agreement);
-    if let Some(Agreement { distance, .. }) = loss {
+    if let Some(OracleAgreement { distance, .. }) = loss {
         notes.push(format!(
             "The order by the change of the cross entropy is {distance:.4} from that of the oracle, which is made of the same injections: its own noise counts as truth."
         ));

@@ -92,7 +92,7 @@ fn bound(values: &mut [f64], quantisation: Quantisation) -> Vec<bool> {
     free
 }
 
-/// What the factor of accumulators is multiplied with, so that sums of values give values.
+/// The ratio of the steps of both tensors: times the factor of accumulators, it makes values of sums of values.
 pub(super) fn ratio(from: &Tensor, to: &Tensor) -> f64 {
     f64::from(to.quantisation.scale) / f64::from(from.quantisation.scale)
 }

@@ -1,0 +1,202 @@
+//! The tables of the page, and its sentences about the sets.
+
+use nn::filr::certainty::{Criterion, READINGS};
+use nn::filr::convergence::Convergence;
+use nn::filr::flr::CurvePoint;
+use nn::filr::heuristics::HEURISTICS;
+use nn::filr::order::ORDERS;
+use nn::filr::{Filr, Order};
+use study::{Cell, Table};
+
+use super::seeds::{SeedMean, combined, curve, deployed, heuristic, overhead_at, reruns_at, truth};
+use crate::words::many;
+
+/// The coverages whose costs are shown.
+const COVERAGES: [f64; 4] = [0.9, 0.99, 0.999, 1.0];
+
+/// Estimates that are shown: every second of them, the powers of two.
+const STEP: usize = 2;
+
+/// The sets and the campaigns.
+pub(super) fn sets(all: &[Filr]) -> String {
+    let Some(it) = all.first() else { return String::new() };
+    let sdcs: Vec<u64> = all.iter().map(|it| it.injections.sdcs).collect();
+    format!(
+        "The network has {} feature maps in {}; a seed divides its {} images into {} that are analysed and {} that stand for \
+         deployment. By seed {} to {} of {} injections changed the class, in {} to {} feature maps.",
+        it.maps.len(),
+        many(
+            it.maps.iter().map(|map| map.layer.as_str()).collect::<std::collections::BTreeSet<_>>().len(),
+            "convolution"
+        ),
+        it.sets.analysis + it.sets.deployment,
+        it.sets.analysis,
+        it.sets.deployment,
+        sdcs.iter().min().copied().unwrap_or_default(),
+        sdcs.iter().max().copied().unwrap_or_default(),
+        it.injections.all,
+        all.iter().map(|it| it.injections.maps_with_sdcs).min().unwrap_or_default(),
+        all.iter().map(|it| it.injections.maps_with_sdcs).max().unwrap_or_default(),
+    )
+}
+
+/// The size and the result of the exhaustive campaign.
+pub(super) fn truth_sentence(all: &[Filr]) -> String {
+    truth(all).map_or_else(String::new, |it| {
+        format!(
+            "All {} faults of {} images were run: V_CNN of these is {:.4} %.",
+            it.faults,
+            it.images,
+            it.v_cnn * 100.0
+        )
+    })
+}
+
+/// Every order, held against the oracle of its seed and against every fault.
+pub(super) fn orders(all: &[Filr]) -> Table {
+    let columns = [
+        "order by",
+        "from the oracle",
+        "by its own shares",
+        "Spearman",
+        "from every fault",
+        "Spearman with every fault",
+        "overhead at 90 %",
+    ];
+    let mut table = Table::new("Orders of feature maps", &columns);
+    let truth = truth(all);
+    let row = |name: &str,
+               agreement: &dyn Fn(&Filr) -> Option<nn::filr::agreement::OracleAgreement>,
+               exact: Option<nn::filr::agreement::OracleAgreement>,
+               points: &dyn Fn(&Filr) -> Vec<CurvePoint>| {
+        vec![
+            Cell::text(name),
+            SeedMean::quantity(SeedMean::of(all, |it| Some(agreement(it)?.distance))),
+            SeedMean::quantity(SeedMean::of(all, |it| Some(agreement(it)?.own_distance))),
+            SeedMean::quantity(SeedMean::of(all, |it| agreement(it)?.spearman)),
+            exact.map_or(Cell::None, |it| Cell::Number(it.distance)),
+            exact.and_then(|it| it.spearman).map_or(Cell::None, Cell::Number),
+            SeedMean::rate(SeedMean::of(all, |it| overhead_at(&points(it), 0.9))),
+        ]
+    };
+    for by in ORDERS {
+        let agreement = |it: &Filr| it.flr.iter().find(|curve| curve.by == by)?.agreement;
+        let exact = truth.and_then(|it| it.orders.iter().find(|it| it.by == by)?.agreement);
+        table.rows.push(row(by.word(), &agreement, exact, &|it| curve(it, by).to_vec()));
+    }
+    for which in HEURISTICS {
+        let agreement = |it: &Filr| it.heuristics.iter().find(|curve| curve.heuristic == which)?.agreement;
+        let exact = truth.and_then(|it| it.heuristics.iter().find(|it| it.heuristic == which)?.agreement);
+        table.rows.push(row(which.word(), &agreement, exact, &|it| heuristic(it, which).to_vec()));
+    }
+    table.notes = vec![
+        "The oracle of a seed is its mismatches, so that the distance of mismatch is 0 by definition. ModGain is our \
+         reconstruction: its formula is missing from the text of the thesis. The order without MACs and Gain without Δ² are ours."
+            .to_owned(),
+    ];
+    table
+}
+
+/// The distances of estimates from the order of every fault.
+pub(super) fn convergence(all: &[Filr]) -> Table {
+    let columns = [
+        "injections per map",
+        "distance (mismatch)",
+        "distance (ΔLoss)",
+        "V_rel error (mismatch)",
+        "V_rel error (ΔLoss)",
+        "margin at 99 %",
+    ];
+    let mut table = Table::new("Orders by some injections held against every fault", &columns);
+    let of = |by: Order| truth(all).into_iter().flat_map(move |it| it.estimates.iter().filter(move |it| it.by == by));
+    let mean = |it: &Convergence| Cell::Quantity { value: it.mean, low: it.bounds[0], high: it.bounds[1] };
+    let row = |(mismatch, loss): (&Convergence, &Convergence)| {
+        let [first, second] = [mismatch, loss].map(|it| Cell::Share(it.v_rel_error));
+        vec![Cell::Count(mismatch.per_map), mean(mismatch), mean(loss), first, second, Cell::Share(mismatch.margin)]
+    };
+    table.rows = of(Order::Mismatch).zip(of(Order::Loss)).step_by(STEP).map(row).collect();
+    table.notes = vec![
+        "A V_rel error is the part of the vulnerability that is given to wrong feature maps. The margin is that of a statistical \
+         campaign of this size into each feature map: the widest interval of a share, half of it."
+            .to_owned(),
+    ];
+    table
+}
+
+/// Numbers of injections, one for each seed, in words.
+pub(super) fn injections(all: &[Option<u64>]) -> String {
+    let found: Vec<u64> = all.iter().flatten().copied().collect();
+    let (Some(least), Some(most)) = (found.iter().min(), found.iter().max()) else { return "never".to_owned() };
+    let never = all.len() - found.len();
+    let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    if never == 0 { range } else { format!("{range}, never for {}", many(never, "seed")) }
+}
+
+/// Table 6.2.
+pub(super) fn needed(all: &[Filr]) -> Table {
+    let columns = ["agreement", "injections per map (mismatch)", "injections per map (ΔLoss)", "ratio"];
+    let mut table = Table::new("Injections that an agreement with every fault needs", &columns);
+    let row = |it: &nn::filr::convergence::InjectionsNeeded| {
+        let ratio = it.ratio.map_or(Cell::None, |[value, low, high]| Cell::Quantity { value, low, high });
+        vec![Cell::Share(it.agreement), Cell::Text(injections(&it.mismatch)), Cell::Text(injections(&it.loss)), ratio]
+    };
+    table.rows = truth(all).into_iter().flat_map(|it| &it.needed).map(row).collect();
+    table
+}
+
+/// The overheads of some coverages.
+pub(super) fn costs(all: &[Filr]) -> Table {
+    let columns =
+        ["coverage", "FLR (mismatch)", "FLR (ΔLoss)", "ILR (Top1Conf)", "ILR (Top2Diff)", "FILR", "FILR (faulty)"];
+    let mut table = Table::new("Least overhead for a coverage of the analysis set", &columns);
+    let cost = |it: &Filr, target: f64| it.costs.iter().find(|cost| cost.target == target).copied();
+    let row = |&target: &f64| {
+        let flr = |by| SeedMean::of(all, |it| overhead_at(curve(it, by), target));
+        let ilr = |criterion| SeedMean::of(all, |it| reruns_at(it, criterion, target));
+        let found = [
+            flr(Order::Mismatch),
+            flr(Order::Loss),
+            ilr(Criterion::Top1Conf),
+            ilr(Criterion::Top2Diff),
+            SeedMean::of(all, |it| cost(it, target)?.filr),
+            SeedMean::of(all, |it| cost(it, target)?.filr_faulty),
+        ];
+        std::iter::once(Cell::Share(target)).chain(found.into_iter().map(SeedMean::rate)).collect()
+    };
+    table.rows = COVERAGES.iter().map(row).collect();
+    table.notes = vec![
+        "Means over seeds with their bounds at 95 %. (faulty): Top2Diff is read from the faulty run, as a deployed check reads it."
+            .to_owned(),
+    ];
+    table
+}
+
+/// The combinations on the deployment set.
+pub(super) fn deployment(all: &[Filr]) -> Table {
+    let columns = ["Top2Diff of", "overhead on the analysis set", "coverage", "overhead"];
+    let mut table = Table::new("The cheapest combination with 100 % of the analysis set, deployed", &columns);
+    let row = |reading: nn::filr::certainty::Reading| {
+        let of = |which: usize| SeedMean::of(all, |it| deployed(it, reading).map(|found| found[which]));
+        let chosen = SeedMean::of(all, |it| combined(it, reading));
+        vec![Cell::text(reading.word()), SeedMean::rate(chosen), SeedMean::rate(of(0)), SeedMean::rate(of(1))]
+    };
+    table.rows = READINGS.map(row).into();
+    table
+}
+
+/// Figure 6.6: the coverage that FLR by ΔLoss predicts, and that of the deployment set.
+pub(super) fn predictions(all: &[Filr]) -> Table {
+    let columns = ["maps", "overhead", "predicted", "on the deployment set"];
+    let mut table = Table::new("FLR by ΔLoss on the deployment set", &columns);
+    let count = all.first().and_then(|it| it.deployment.as_ref()).map_or(0, |it| it.flr.len());
+    for number in 0..count {
+        let at = |it: &Filr| it.deployment.as_ref()?.flr.get(number).copied();
+        table.rows.push(vec![
+            SeedMean::quantity(SeedMean::of(all, |it| Some(at(it)?.maps as f64))),
+            SeedMean::rate(SeedMean::of(all, |it| Some(at(it)?.overhead))),
+            SeedMean::rate(SeedMean::of(all, |it| Some(at(it)?.predicted))),
+            SeedMean::rate(SeedMean::of(all, |it| at(it)?.covered.share)),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,191 @@
+//! Documents of few injections, and such with numbers written into them: each rule holds and fails where it should.
+
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use nn::filr::certainty::Criterion;
+use nn::filr::{Filr, Order, Settings, analyse};
+
+use super::pieces;
+use super::seeds::SeedMean;
+use super::statements::statements;
+use crate::checks::{are_in, are_judged, fill, verdict};
+use crate::page::Piece;
+use crate::statements::Verdict;
+
+/// Documents of two seeds, made once.
+fn measured() -> Vec<Filr> {
+    static ALL: OnceLock<Vec<Filr>> = OnceLock::new();
+    let make = || {
+        let target = nn::bundled::open("fashion").unwrap();
+        let of_seed = |seed| {
+            let exhaustive_images = usize::from(seed == 1);
+            let settings = Settings { injections_per_map: 96, exhaustive_images, seed, ..Settings::default() };
+            analyse(&target, &settings, &AtomicBool::new(false), &mut |_, _| {}).unwrap()
+        };
+        (1..=2).map(of_seed).collect()
+    };
+    ALL.get_or_init(make).clone()
+}
+
+/// Documents of which each is changed in the same way.
+fn changed(change: impl Fn(&mut Filr)) -> Vec<Filr> {
+    let mut all = measured();
+    all.iter_mut().for_each(change);
+    all
+}
+
+fn of(all: &[Filr], claim: &str) -> Verdict {
+    verdict(&statements(all), claim)
+}
+
+#[test]
+fn every_statement_is_judged_and_the_page_has_all_of_them() {
+    let parts = statements(&measured());
+    are_judged(&parts);
+    are_in(include_str!("../../../../docs/methods/filr.md"), &parts);
+    let nothing = statements(&[]);
+    assert!(nothing.iter().flat_map(|part| &part.statements).all(|it| it.judged.verdict == Verdict::Open));
+}
+
+#[test]
+fn every_piece_has_a_place_and_tables_are_whole() {
+    let made = pieces(&measured());
+    fill(&super::PAGE, &made);
+    for (name, piece) in &made {
+        match piece {
+            Piece::Table(table) => {
+                assert!(!table.rows.is_empty(), "{name}");
+                assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
+            }
+            Piece::Plot(plot) => {
+                let points = plot.series.iter().flat_map(|series| &series.points);
+                assert!(points.clone().count() > 20 && points.clone().all(|it| (0.0..=1.0).contains(&it.y)), "{name}");
+            }
+            Piece::Picture(picture) => assert_eq!(picture.frames[0].panels[0].values.len(), 7 * 32),
+            Piece::Count(_) | Piece::Text(_) => {}
+        }
+    }
+}
+
+#[test]
+fn an_interval_decides_by_the_side_on_which_it_lies() {
+    let it = |low, high| SeedMean { value: (low + high) / 2.0, low, high, seeds: 5 };
+    use Verdict::{Fails, Holds, Open};
+    assert_eq!([it(0.1, 0.2), it(0.1, 0.4), it(0.31, 0.4)].map(|it| it.is_at_most(0.3)), [Holds, Open, Fails]);
+    assert_eq!([it(0.1, 0.2), it(0.1, 0.4), it(0.31, 0.4)].map(|it| it.is_at_least(0.3)), [Fails, Open, Holds]);
+    let values = [0.1, 0.3];
+    let numbered: Vec<Filr> = measured().into_iter().zip(values).map(|(it, target)| Filr { target, ..it }).collect();
+    let found = SeedMean::of(&numbered, |it| Some(it.target)).unwrap();
+    assert!((found.value - 0.2).abs() < 1e-12 && found.low < 0.0 && found.seeds == 2);
+    assert_eq!(SeedMean::of(&numbered, |it| (it.target > 0.2).then_some(it.target)), None);
+}
+
+#[test]
+fn injections_that_are_needed_decide_which_measure_is_sooner() {
+    let needed = |mismatch: Option<u64>, loss: Option<u64>, ratio| {
+        changed(|it| {
+            if let Some(truth) = &mut it.exhaustive {
+                let it = &mut truth.needed[2];
+                (it.mismatch, it.loss, it.ratio) = (vec![mismatch; 2], vec![loss; 2], ratio);
+            }
+        })
+    };
+    let claim = "ΔLoss needs fewer injections";
+    assert_eq!(of(&needed(Some(96), Some(32), Some([3.0, 2.0, 4.0])), claim), Verdict::Holds);
+    assert_eq!(of(&needed(Some(32), Some(96), Some([0.3, 0.2, 0.4])), claim), Verdict::Fails);
+    assert_eq!(of(&needed(Some(32), Some(32), Some([1.0, 0.8, 1.2])), claim), Verdict::Open);
+    assert_eq!(of(&needed(Some(32), None, None), claim), Verdict::Fails);
+    assert_eq!(of(&needed(None, None, None), claim), Verdict::Open);
+    assert_eq!(of(&changed(|it| it.exhaustive = None), claim), Verdict::Open);
+}
+
+#[test]
+fn distances_decide_about_few_injections_and_heuristics() {
+    let near = |distance: f64, heuristics: f64| {
+        changed(|it| {
+            if let Some(truth) = &mut it.exhaustive {
+                for it in truth.estimates.iter_mut().filter(|it| it.by == Order::Loss) {
+                    (it.mean, it.bounds) = (distance, [distance - 0.01, distance + 0.01]);
+                }
+                for it in truth.heuristics.iter_mut().filter_map(|it| it.agreement.as_mut()) {
+                    it.distance = heuristics;
+                }
+            }
+        })
+    };
+    let claims = ["at 64 injections", "no heuristic orders", "injections order feature maps better"];
+    let found = |distance, heuristics| claims.map(|claim| of(&near(distance, heuristics), claim));
+    use Verdict::{Fails, Holds, Open};
+    assert_eq!(found(0.05, 0.2), [Holds, Holds, Holds]);
+    assert_eq!(found(0.2, 0.005), [Fails, Fails, Fails]);
+    assert_eq!(found(0.065, 0.02), [Open, Holds, Fails]);
+}
+
+#[test]
+fn curves_and_shares_decide_about_flr() {
+    let claim = "overhead is always sublinear";
+    let bent = |overhead: f64| {
+        changed(|it| {
+            for point in it.flr.iter_mut().flat_map(|curve| &mut curve.points) {
+                point.overhead = (point.coverage * overhead).min(1.0);
+            }
+        })
+    };
+    assert_eq!([bent(0.5), bent(1.5)].map(|all| of(&all, claim)), [Verdict::Holds, Verdict::Fails]);
+    assert_eq!(of(&changed(|it| it.flr.clear()), claim), Verdict::Open);
+    let held = |maps: usize| {
+        changed(|it| {
+            for (number, map) in it.maps.iter_mut().enumerate() {
+                map.v_rel_loss = if number < maps { 1.0 / maps as f64 } else { 0.0 };
+            }
+        })
+    };
+    let claim = "less than 33 % of the feature maps";
+    assert_eq!([held(10), held(136)].map(|all| of(&all, claim)), [Verdict::Holds, Verdict::Fails]);
+    let predicted = |by: f64| {
+        changed(|it| {
+            for it in it.deployment.iter_mut().flat_map(|it| &mut it.flr) {
+                it.predicted = it.covered.share.unwrap() + by;
+            }
+        })
+    };
+    let claim = "the coverage that ΔLoss predicts";
+    let found = [0.0, 0.02, 0.2].map(|by| of(&predicted(by), claim));
+    assert_eq!(found, [Verdict::Holds, Verdict::Open, Verdict::Fails]);
+}
+
+#[test]
+fn correlations_and_costs_decide_about_ilr_and_filr() {
+    let correlated = |by: f64| changed(|it| it.correlations.iter_mut().for_each(|it| it.spearman = by));
+    let claims = ["SDCs of an image go down", "and with Top1Conf"];
+    let found = |by| claims.map(|claim| of(&correlated(by), claim));
+    assert_eq!([found(-0.95), found(-0.5)], [[Verdict::Holds; 2], [Verdict::Fails; 2]]);
+    let saved = |top1conf: f64| {
+        changed(|it| {
+            for curve in &mut it.ilr {
+                let overhead = if curve.criterion == Criterion::Top1Conf { top1conf } else { 0.2 };
+                curve.points.iter_mut().for_each(|point| point.overhead = overhead);
+            }
+        })
+    };
+    let claim = "Top2Diff is strictly better";
+    assert_eq!([saved(0.3), saved(0.1)].map(|all| of(&all, claim)), [Verdict::Holds, Verdict::Fails]);
+    let cost = |overhead: f64| {
+        changed(|it| {
+            it.filr.iter_mut().filter_map(|it| it.combination.as_mut()).for_each(|it| it.overhead = overhead);
+            it.costs.iter_mut().for_each(|cost| cost.filr = Some(overhead));
+        })
+    };
+    let claims = ["below a threshold of 1", "FILR is better than the sum"];
+    assert_eq!(claims.map(|claim| of(&cost(0.01), claim)), [Verdict::Holds; 2]);
+    assert_eq!(claims.map(|claim| of(&cost(1.2), claim)), [Verdict::Fails; 2]);
+    let covered = |share: f64| {
+        changed(|it| {
+            let protections = it.deployment.iter_mut().flat_map(|it| &mut it.protections);
+            protections.flat_map(|it| &mut it.coverage).for_each(|it| it.covered.share = Some(share));
+        })
+    };
+    let claim = "what is chosen so covers 99.78 %";
+    assert_eq!([covered(0.999), covered(0.9)].map(|all| of(&all, claim)), [Verdict::Holds, Verdict::Fails]);
+}
