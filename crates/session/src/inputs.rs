@@ -15,6 +15,7 @@ use std::time::Duration;
 /// An application that can be run with any input of its space.
 pub struct RecordedInputs {
     name: String,
+    words: String,
     program: PathBuf,
     space: Space,
     recorder: Recorder,
@@ -27,9 +28,9 @@ pub struct RecordedInputs {
 ///
 /// # Errors
 /// If there is none, it has no space, or it cannot be run here.
-pub fn open_inputs(app: &str, space: Option<&Path>, choices: Choices) -> Result<RecordedInputs, SessionError> {
+pub fn open_inputs(app: &str, file: Option<&Path>, choices: Choices) -> Result<RecordedInputs, SessionError> {
     let workload = bundled::find(app);
-    let text = match (space, workload) {
+    let text = match (file, workload) {
         (Some(path), _) => fs::read_to_string(path).map_err(|error| {
             SessionError::new(ErrorKind::Refused, format!("read the space {}: {error}", path.display()))
         })?,
@@ -37,7 +38,7 @@ pub fn open_inputs(app: &str, space: Option<&Path>, choices: Choices) -> Result<
         (None, None) => return Err(no_space(app)),
     };
     let described = |error: SpaceError| {
-        let file = space.map_or_else(|| format!("the space of {app}"), |path| path.display().to_string());
+        let file = file.map_or_else(|| format!("the space of {app}"), |path| path.display().to_string());
         SessionError::new(ErrorKind::Refused, format!("read {file}: {error}"))
     };
     let space = Space::read(&text).map_err(described)?;
@@ -47,7 +48,10 @@ pub fn open_inputs(app: &str, space: Option<&Path>, choices: Choices) -> Result<
     };
     let recorder = Recorder::new(&program)?;
     let name = Path::new(app).file_name().and_then(|name| name.to_str()).unwrap_or(app).to_owned();
-    Ok(RecordedInputs { name, program, space, recorder, workload, choices })
+    let mut words = vec![app.to_owned()];
+    words.extend(file.iter().flat_map(|path| ["--space".to_owned(), path.display().to_string()]));
+    let words = CommandLine::new(words).map_or_else(|_| app.to_owned(), |words| words.to_string());
+    Ok(RecordedInputs { name, words, program, space, recorder, workload, choices })
 }
 
 fn no_space(app: &str) -> SessionError {
@@ -87,6 +91,10 @@ impl Inputs for RecordedInputs {
         &self.name
     }
 
+    fn words(&self) -> String {
+        self.words.clone()
+    }
+
     fn space(&self) -> &Space {
         &self.space
     }
@@ -103,7 +111,7 @@ impl Inputs for RecordedInputs {
             Ok(recorded) => recorded,
             Err(why) => return Ok(Realised::Not(why)),
         };
-        capsule.name = format!("{}, {point}", self.name);
+        capsule.name = self.capsule_name(point);
         let session = match open_recording(self.choices.clone(), capsule.into()) {
             Ok(session) => session,
             Err(error) => return Ok(Realised::Not(error.to_string())),

@@ -3,31 +3,42 @@
 //! All that is asked of an input is a function of the input and a seed, so that a search is the same in any order, with any
 //! number of workers, and again.
 
-use campaign::{Planner, SelectionWords, Subject as _};
+use campaign::{SelectionWords, Subject as _};
 use serde::{Deserialize, Serialize};
 use space::Point;
 use std::collections::BTreeMap;
 
 use super::cells::{CellFaults, Cells};
-use super::ends::{Rate, Tally};
+use super::ends::{Ends, Rate, Tally};
 use super::executed::{Executed, Probabilities};
 use super::fitness::Fitness;
 use super::halving::{halve, runs_of};
 use super::objective::{Exposure, Objective};
+use super::open_inputs::OpenInputs;
 use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
 
 /// An input with its golden run done.
 pub(super) type Ready = OpenedCapsule;
 
+/// By cell, how its runs ended.
+pub(super) type CellEnds = BTreeMap<u32, Ends>;
+
 /// The facts of an input that its golden run tells.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct InputFacts {
     /// Instructions of all threads of all launches.
     pub(super) instructions: u64,
-    /// Its fitness.
-    pub(super) fitness: f64,
+    /// Every fitness of the kernel, as [`Fitness::number`] numbers them.
+    fitness: Vec<f64>,
     /// Seconds of the process and of the golden run.
     seconds: f64,
+}
+
+impl InputFacts {
+    /// A fitness of the input.
+    pub(super) fn fitness(&self, by: Fitness) -> f64 {
+        self.fitness.get(by.number()).copied().unwrap_or_default()
+    }
 }
 
 /// The work that was done.
@@ -66,17 +77,25 @@ pub(super) struct Bench<'a, 'c> {
     pub(super) cost: Cost,
     /// By input, its facts, or why it cannot be run.
     known: BTreeMap<String, Result<InputFacts, String>>,
-    executed: BTreeMap<String, Executed>,
+    open: OpenInputs,
 }
 
 impl<'a, 'c> Bench<'a, 'c> {
     pub(super) fn new(inputs: &'a mut dyn Inputs, campaigns: &'a mut Campaigns<'c>, fitness: Fitness) -> Self {
         let (kernel, cost) = (String::new(), Cost::default());
-        Self { inputs, campaigns, kernel, fitness, cost, known: BTreeMap::new(), executed: BTreeMap::new() }
+        Self { inputs, campaigns, kernel, fitness, cost, known: BTreeMap::new(), open: OpenInputs::default() }
     }
 
-    /// Runs an input. The inner error says why the input cannot be run.
+    /// Runs an input, or takes it from those that are still open; it costs the same. The inner error says why the input cannot
+    /// be run.
     pub(super) fn run(&mut self, point: &Point) -> Result<Result<Ready, String>, StudyError> {
+        let opened = self.open(point)?;
+        self.cost.seconds += opened.as_ref().map_or(0.0, |(_, seconds)| *seconds);
+        Ok(opened.map(|(capsule, _)| capsule))
+    }
+
+    /// An input with its golden run, and the seconds that both took.
+    fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), String>, StudyError> {
         if self.campaigns.is_stopped() {
             return Err(self.campaigns.interrupted());
         }
@@ -84,28 +103,29 @@ impl<'a, 'c> Bench<'a, 'c> {
         if let Some(Err(why)) = self.known.get(&text) {
             return Ok(Err(why.clone()));
         }
-        let (capsule, process) = match self.inputs.realise(point)? {
-            Realised::Ready(capsule, seconds) => (*capsule, seconds),
-            Realised::Not(why) => return Ok(Err(self.refuse(text, why))),
+        let opened = match self.open.get(&text) {
+            Some(opened) => opened,
+            None => match self.inputs.realise(point)? {
+                Realised::Ready(capsule, process) => {
+                    let golden = capsule.golden_run();
+                    let seconds = process + golden.seconds() + golden.race_seconds();
+                    self.open.put(text.clone(), ((*capsule).clone(), seconds));
+                    (*capsule, seconds)
+                }
+                Realised::Not(why) => return Ok(Err(self.refuse(text, why))),
+            },
         };
-        let golden = capsule.golden_run();
-        let seconds = process + golden.seconds() + golden.race_seconds();
-        self.cost.seconds += seconds;
-        if self.kernel.is_empty() {
-            return Ok(Ok(capsule));
+        if self.kernel.is_empty() || self.known.contains_key(&text) {
+            return Ok(Ok(opened));
         }
-        let Some(fitness) = self.fitness.of(golden, &self.kernel) else {
+        let golden = opened.0.golden_run();
+        let Some(fitness) = Fitness::all(golden, &self.kernel) else {
             let why = format!("it does not launch {}", fault::base_name(&self.kernel));
             return Ok(Err(self.refuse(text, why)));
         };
-        self.known.insert(text, Ok(InputFacts { instructions: golden.thread_instructions(), fitness, seconds }));
-        Ok(Ok(capsule))
-    }
-
-    /// Goes by another fitness.
-    pub(super) fn go_by(&mut self, fitness: Fitness) {
-        self.fitness = fitness;
-        self.known.retain(|_, facts| facts.is_err());
+        let facts = InputFacts { instructions: golden.thread_instructions(), fitness, seconds: opened.1 };
+        self.known.insert(text, Ok(facts));
+        Ok(Ok(opened))
     }
 
     fn refuse(&mut self, text: String, why: String) -> String {
@@ -116,25 +136,20 @@ impl<'a, 'c> Bench<'a, 'c> {
     /// The facts of an input.
     pub(super) fn facts(&mut self, point: &Point) -> Result<Result<InputFacts, String>, StudyError> {
         let text = point.to_string();
-        match self.known.get(&text) {
-            Some(Ok(facts)) => self.cost.seconds += facts.seconds,
-            Some(Err(_)) => {}
-            None => {
-                let what = format!("facts {} {:?}", self.kernel, self.fitness);
-                match self.campaigns.known::<Result<InputFacts, String>>(&text, &what)? {
-                    Some(facts) => {
-                        self.cost.seconds += facts.as_ref().map_or(0.0, |facts| facts.seconds);
-                        self.known.insert(text.clone(), facts);
-                    }
-                    None => {
-                        drop(self.run(point)?);
-                        let facts = self.known.entry(text.clone()).or_insert_with(|| Err(nothing_said()));
-                        self.campaigns.keep(&text, &what, facts)?;
-                    }
-                }
-            }
+        let what = format!("facts of {}", self.kernel);
+        if !self.known.contains_key(&text)
+            && let Some(facts) = self.campaigns.known(&text, &what)?
+        {
+            self.known.insert(text.clone(), facts);
         }
-        Ok(self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said())))
+        if !self.known.contains_key(&text) {
+            drop(self.open(point)?);
+            let facts = self.known.entry(text.clone()).or_insert_with(|| Err(nothing_said()));
+            self.campaigns.keep(&text, &what, facts)?;
+        }
+        let facts = self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said()));
+        self.cost.seconds += facts.as_ref().map_or(0.0, |facts| facts.seconds);
+        Ok(facts)
     }
 
     /// A digest of the work that an input makes of the application: the instructions of every thread, and every copy to the
@@ -155,74 +170,122 @@ impl<'a, 'c> Bench<'a, 'c> {
 
     /// How often an input executes each static instruction.
     pub(super) fn executed(&mut self, point: &Point) -> Result<Result<Executed, String>, StudyError> {
-        let text = point.to_string();
-        if let Some(executed) = self.executed.get(&text).cloned() {
-            return Ok(self.facts(point)?.map(|_| executed));
+        if let Err(why) = self.facts(point)? {
+            return Ok(Err(why));
         }
-        Ok(self.run(point)?.map(|capsule| {
-            let executed = Executed::of(capsule.golden_run(), &self.kernel);
-            self.executed.insert(text, executed.clone());
-            executed
-        }))
+        let (text, what) = (point.to_string(), format!("executed of {}", self.kernel));
+        if let Some(executed) = self.campaigns.known(&text, &what)? {
+            return Ok(Ok(executed));
+        }
+        let (capsule, _) = match self.open(point)? {
+            Ok(opened) => opened,
+            Err(why) => return Ok(Err(why)),
+        };
+        let executed = Executed::of(capsule.golden_run(), &self.kernel);
+        self.campaigns.keep(&text, &what, &executed)?;
+        Ok(Ok(executed))
+    }
+
+    /// Runs faults in the kernel of an input, which need not be run where they are known.
+    pub(super) fn sample_input(
+        &mut self,
+        point: &Point,
+        runs: u64,
+        seed: u64,
+    ) -> Result<Result<Tally, String>, StudyError> {
+        if let Err(why) = self.facts(point)? {
+            return Ok(Err(why));
+        }
+        let known = self.campaigns.known(&self.inputs.capsule_name(point), &self.words_of_sample(runs, seed))?;
+        if let Some((tally, seconds)) = known {
+            self.count(runs, seconds);
+            return Ok(Ok(tally));
+        }
+        Ok(match self.open(point)? {
+            Ok((capsule, _)) => Ok(self.sample(&capsule, runs, seed)?),
+            Err(why) => Err(why),
+        })
     }
 
     /// Runs faults in the kernel, drawn from all its launches.
     pub(super) fn sample(&mut self, capsule: &Ready, runs: u64, seed: u64) -> Result<Tally, StudyError> {
-        self.campaign(capsule, None, runs, seed, runs)
+        let (what, selection) = (self.words_of_sample(runs, seed), self.selection());
+        let (tally, seconds): (Tally, f64) = self.campaigns.value(capsule.name(), &what, |campaigns| {
+            let results = campaigns.in_memory(capsule, None, selection, runs, seed)?;
+            Ok((Tally::of(&results, runs)?, results.summary()?.speed.seconds))
+        })?;
+        self.count(runs, seconds);
+        Ok(tally)
     }
 
-    /// Runs the same number of faults in each cell; by cell, those that it has.
-    pub(super) fn sample_cells(
+    fn words_of_sample(&self, runs: u64, seed: u64) -> String {
+        format!("sample {} runs={runs} seed={seed}", self.kernel)
+    }
+
+    fn selection(&self) -> SelectionWords {
+        SelectionWords { kernel: vec![self.kernel.clone()], ..SelectionWords::default() }
+    }
+
+    fn count(&mut self, runs: u64, seconds: f64) {
+        self.cost.runs += runs;
+        self.cost.seconds += seconds;
+    }
+
+    /// Runs the same number of faults in each cell, with each of several seeds; by seed and cell, those that it has.
+    pub(super) fn sample_cells<const N: usize>(
         &mut self,
         capsule: &Ready,
         cells: &Cells,
         each: u64,
-        seed: u64,
-    ) -> Result<BTreeMap<u32, super::ends::Ends>, StudyError> {
-        let faults = CellFaults::plan(capsule, &self.kernel, cells, each, seed)?;
-        let tally = self.campaign(capsule, Some(&faults), faults.runs(), seed, each)?;
-        Ok(faults.cells.iter().copied().zip(tally.cells).collect())
+        seeds: [u64; N],
+    ) -> Result<[CellEnds; N], StudyError> {
+        let words = |seed| format!("cells {} of {} each={each} seed={seed}", cells.digest(), self.kernel);
+        let whats = seeds.map(words);
+        let mut known: Vec<Option<(CellEnds, u64, f64)>> = Vec::new();
+        for what in &whats {
+            known.push(self.campaigns.known(capsule.name(), what)?);
+        }
+        if known.iter().any(Option::is_none) {
+            let plans = CellFaults::plan(capsule, &self.kernel, cells, each, &seeds)?;
+            for (((known, what), faults), seed) in known.iter_mut().zip(&whats).zip(&plans).zip(seeds) {
+                if known.is_none() {
+                    let results =
+                        self.campaigns.in_memory(capsule, Some(faults), self.selection(), faults.runs(), seed)?;
+                    let ends = faults.cells.iter().copied().zip(Tally::of(&results, each)?.cells).collect();
+                    let found = (ends, faults.runs(), results.summary()?.speed.seconds);
+                    self.campaigns.keep(capsule.name(), what, &found)?;
+                    *known = Some(found);
+                }
+            }
+        }
+        let mut all = std::array::from_fn(|_| CellEnds::default());
+        for (into, (ends, runs, seconds)) in all.iter_mut().zip(known.into_iter().flatten()) {
+            self.count(runs, seconds);
+            *into = ends;
+        }
+        Ok(all)
     }
 
-    /// The one place that makes campaigns.
-    fn campaign(
-        &mut self,
-        capsule: &Ready,
-        cells: Option<&CellFaults>,
-        runs: u64,
-        seed: u64,
-        each: u64,
-    ) -> Result<Tally, StudyError> {
-        let selection = SelectionWords { kernel: vec![self.kernel.clone()], ..SelectionWords::default() };
-        let kind = cells.map_or_else(|| "sample".to_owned(), |faults| format!("cells {}", faults.digest()));
-        let what = format!("{kind} {} runs={runs} each={each} seed={seed}", self.kernel);
-        let planner = cells.map(|faults| -> &dyn Planner { faults });
-        let (tally, seconds): (Tally, f64) = self.campaigns.value(capsule.name(), &what, |campaigns| {
-            let results = campaigns.in_memory(capsule, planner, selection, runs, seed)?;
-            Ok((Tally::of(&results, each)?, results.summary()?.speed.seconds))
-        })?;
-        self.cost.runs += runs;
-        self.cost.seconds += seconds;
-        Ok(tally)
-    }
-
-    /// The probabilities of the static instructions of the kernel in an input, by this number of faults in each.
-    pub(super) fn probabilities(
+    /// The probabilities of the static instructions of the kernel in an input, by this number of faults in each; by seed.
+    pub(super) fn probabilities<const N: usize>(
         &mut self,
         capsule: &Ready,
         faults: u64,
-        seed: u64,
-    ) -> Result<Probabilities, StudyError> {
-        let cells = self.sample_cells(capsule, &Cells::Instructions, faults, seed)?;
-        let last = cells.keys().max().map_or(0, |last| *last as usize + 1);
-        let mut rates = vec![Rate::default(); last];
-        cells.iter().for_each(|(&at, ends)| rates[at as usize] = ends.sdc());
-        Ok(Probabilities(rates))
+        seeds: [u64; N],
+    ) -> Result<[Probabilities; N], StudyError> {
+        let rates_of = |cells: CellEnds| {
+            let last = cells.keys().max().map_or(0, |last| *last as usize + 1);
+            let mut rates = vec![Rate::default(); last];
+            cells.iter().for_each(|(&at, ends)| rates[at as usize] = ends.sdc());
+            Probabilities(rates)
+        };
+        Ok(self.sample_cells(capsule, &Cells::Instructions, faults, seeds)?.map(rates_of))
     }
 
     /// How often strikes hit an input, where the objective asks for it.
-    pub(super) fn exposure(&mut self, objective: &Objective, capsule: &Ready) -> Result<Exposure, StudyError> {
+    pub(super) fn exposure(&mut self, objective: &Objective, point: &Point) -> Result<Exposure, StudyError> {
         let Objective::Fit(table) = objective else { return Ok(Exposure::default()) };
+        let Ok((capsule, _)) = self.open(point)? else { return Ok(Exposure::default()) };
         let golden = capsule.golden_run();
         Exposure::of(table, golden, &Executed::of(golden, &self.kernel)).map_err(StudyError::Refused)
     }
@@ -235,7 +298,9 @@ impl<'a, 'c> Bench<'a, 'c> {
         seed: u64,
     ) -> Result<Vec<Result<f64, String>>, StudyError> {
         match valuation {
-            Valuation::Fitness => batch.iter().map(|point| Ok(self.facts(point)?.map(|facts| facts.fitness))).collect(),
+            Valuation::Fitness => {
+                batch.iter().map(|point| Ok(self.facts(point)?.map(|facts| facts.fitness(self.fitness)))).collect()
+            }
             Valuation::Expected(probabilities) => batch
                 .iter()
                 .map(|point| {
@@ -257,14 +322,19 @@ impl<'a, 'c> Bench<'a, 'c> {
         runs: u64,
         seed: u64,
     ) -> Result<Result<f64, String>, StudyError> {
-        let capsule = match self.run(point)? {
-            Ok(capsule) => capsule,
+        let tally = match self.sample_input(point, runs, seed_of(seed, point, 0))? {
+            Ok(tally) => tally,
             Err(why) => return Ok(Err(why)),
         };
-        let exposure = self.exposure(objective, &capsule)?;
-        let tally = self.sample(&capsule, runs, seed_of(seed, point, 0))?;
-        let value = objective.value(&tally, capsule.golden_run().thread_instructions(), &exposure);
+        let instructions = self.known_instructions(point);
+        let value = objective.value(&tally, instructions, &self.exposure(objective, point)?);
         Ok(value.map(|value| value.value).ok_or_else(nothing_landed))
+    }
+
+    /// Instructions of all threads of an input that was run.
+    pub(super) fn known_instructions(&self, point: &Point) -> u64 {
+        let facts = self.known.get(&point.to_string());
+        facts.and_then(|facts| facts.as_ref().ok()).map_or(0, |facts| facts.instructions)
     }
 
     fn halved(
@@ -279,7 +349,7 @@ impl<'a, 'c> Bench<'a, 'c> {
             match self.run(point)? {
                 Err(why) => values.push(Err(why)),
                 Ok(capsule) => {
-                    let exposure = self.exposure(objective, &capsule)?;
+                    let exposure = self.exposure(objective, point)?;
                     candidates.push((at, capsule, exposure, Tally::default()));
                     values.push(Err(nothing_landed()));
                 }

@@ -34,8 +34,21 @@ pub(super) struct CellFaults {
     sites: Vec<Site>,
 }
 
+impl Cells {
+    /// A digest that tells these cells from others of the same kernel.
+    pub(super) fn digest(&self) -> String {
+        let Self::Threads(threads) = self else { return "instructions".to_owned() };
+        let mut hasher = blake3::Hasher::new();
+        for ((launch, thread), cell) in threads {
+            hasher.update(&launch.to_le_bytes()).update(&thread.to_le_bytes()).update(&cell.to_le_bytes());
+        }
+        format!("threads {}", hasher.finalize().to_hex())
+    }
+}
+
 impl CellFaults {
-    /// Plans this number of faults in each cell of a kernel.
+    /// Plans this number of faults in each cell of a kernel, for each of several seeds. The launches are executed twice, once to
+    /// count what the cells execute and once to find what is drawn, however many seeds there are.
     ///
     /// # Errors
     /// If the cells execute no instruction that has a destination.
@@ -44,19 +57,21 @@ impl CellFaults {
         kernel: &str,
         cells: &Cells,
         each: u64,
-        seed: u64,
-    ) -> Result<Self, TargetError> {
+        seeds: &[u64],
+    ) -> Result<Vec<Self>, TargetError> {
         let golden = capsule.golden_run();
         let totals = Locator::run(golden, kernel, cells, Vec::new()).counts;
         let filled: Vec<u32> = (0..).zip(&totals).filter(|(_, total)| **total > 0).map(|(cell, _)| cell).collect();
         if filled.is_empty() {
             return Err(TargetError::new(format!("find a site in {kernel}: no instruction there has a destination")));
         }
+        let runs = filled.len() * each as usize;
         let mut wanted: Vec<Vec<(u64, usize)>> = vec![Vec::new(); totals.len()];
-        let mut draws: Vec<Draws> = (0..filled.len() as u64 * each).map(|run| Draws::new(seed ^ STREAM, run)).collect();
-        for (run, draws) in draws.iter_mut().enumerate() {
-            let cell = filled[run / each as usize] as usize;
-            wanted[cell].push((draws.below(totals[cell]).unwrap_or_default(), run));
+        let of_seed = |seed: &u64| (0..runs as u64).map(|run| Draws::new(seed ^ STREAM, run)).collect::<Vec<_>>();
+        let mut draws: Vec<Draws> = seeds.iter().flat_map(of_seed).collect();
+        for (number, draws) in draws.iter_mut().enumerate() {
+            let cell = filled[number % runs / each as usize] as usize;
+            wanted[cell].push((draws.below(totals[cell]).unwrap_or_default(), number));
         }
         // The next one stands last.
         wanted.iter_mut().for_each(|wanted| wanted.sort_unstable_by(|one, other| other.cmp(one)));
@@ -67,17 +82,8 @@ impl CellFaults {
             return Err(gone());
         }
         let site = |(place, draws): (&Place, &mut Draws)| site(capsule, place, draws).ok_or_else(gone);
-        let sites = places.iter().zip(&mut draws).map(site).collect::<Result<_, _>>()?;
-        Ok(Self { cells: filled, sites })
-    }
-
-    /// A digest of the faults.
-    pub(super) fn digest(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for site in &self.sites {
-            hasher.update(site.fault().unwrap_or_default().as_bytes()).update(b"\n");
-        }
-        hasher.finalize().to_hex().to_string()
+        let sites: Vec<Site> = places.iter().zip(&mut draws).map(site).collect::<Result<_, _>>()?;
+        Ok(sites.chunks(runs).map(|sites| Self { cells: filled.clone(), sites: sites.to_vec() }).collect())
     }
 
     /// The runs of all cells.

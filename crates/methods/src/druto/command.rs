@@ -3,7 +3,7 @@
 use inject::CapsuleTarget;
 
 use super::bench::{Bench, Ready};
-use super::contest::{Entry, Rules, crown, enter, measure_capsule};
+use super::contest::{Entry, Rules, crown, enter, measure};
 use super::fitness::{Fitness, FitnessKind, ProfiledLaunch, main_kernel};
 use super::objective::Objective;
 use super::searchers::{SEARCHERS, SearcherOffer};
@@ -127,7 +127,8 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     let mut bench = Bench::new(&mut *request.inputs, campaigns, fitness(&options)?);
     let point = bench.inputs.space().reference();
     let capsule = open(&mut bench)?;
-    let reference = measure_capsule(&mut bench, &point, &capsule, &rules, seed, false)?;
+    let gone = || StudyError::Refused(format!("measure the reference input {point} of {name}: it does not run again"));
+    let reference = measure(&mut bench, &point, &rules, seed, false)?.ok_or_else(gone)?;
     let mut entries: Vec<Entry> = Vec::new();
     for repetition in 0..repeat {
         for offer in &searchers {
@@ -143,7 +144,8 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
         bench.inputs.keep(&best.point, &capsule, &dir)?;
     }
     let kernel = fault::base_name(&bench.kernel).to_owned();
-    let outcome = Outcome { name, kernel, searcher, reference, best, entries, rules, repeat, seed };
+    let (words, fuel) = (bench.inputs.words(), capsule.golden_run().explicit_fuel());
+    let outcome = Outcome { name, words, fuel, kernel, searcher, reference, best, entries, rules, repeat, seed };
     Ok(answer(&outcome, &options, &*request.inputs))
 }
 

@@ -71,7 +71,8 @@ pub(super) fn enter(
     let probabilities = match offer.guidance {
         Guidance::Expected => {
             let point = bench.inputs.space().reference();
-            bench.probabilities(reference, rules.faults, seed_of(seed, &point, PROBABILITIES))?
+            let [found] = bench.probabilities(reference, rules.faults, [seed_of(seed, &point, PROBABILITIES)])?;
+            found
         }
         Guidance::Objective | Guidance::Measured => Probabilities::default(),
     };
@@ -99,25 +100,12 @@ pub(super) fn measure(
     seed: u64,
     is_crown: bool,
 ) -> Result<Option<Measured>, StudyError> {
-    let Ok(capsule) = bench.run(point)? else { return Ok(None) };
-    measure_capsule(bench, point, &capsule, rules, seed, is_crown).map(Some)
-}
-
-/// The same of an input that was run.
-pub(super) fn measure_capsule(
-    bench: &mut Bench<'_, '_>,
-    point: &Point,
-    capsule: &Ready,
-    rules: &Rules,
-    seed: u64,
-    is_crown: bool,
-) -> Result<Measured, StudyError> {
     let stage = if is_crown { CROWN } else { FINAL };
-    let tally = bench.sample(capsule, rules.last, seed_of(seed, point, stage))?;
-    let exposure = bench.exposure(&rules.objective, capsule)?;
-    let instructions = capsule.golden_run().thread_instructions();
+    let Ok(tally) = bench.sample_input(point, rules.last, seed_of(seed, point, stage))? else { return Ok(None) };
+    let exposure = bench.exposure(&rules.objective, point)?;
+    let instructions = bench.known_instructions(point);
     let value = rules.objective.value(&tally, instructions, &exposure);
-    Ok(Measured { point: point.clone(), instructions, tally, value })
+    Ok(Some(Measured { point: point.clone(), instructions, tally, value }))
 }
 
 /// The best answer among entries, the first of equal ones; where it was chosen among several, measured once more.

@@ -6,11 +6,12 @@
 
 use fault::Selection;
 use inject::{Golden, profile};
+use serde::{Deserialize, Serialize};
 
 use super::ends::Rate;
 
 /// Dynamic instructions of a kernel by static instruction, over all its launches and threads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Executed {
     /// The kernel.
     pub(super) kernel: String,

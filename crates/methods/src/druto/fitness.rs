@@ -42,6 +42,9 @@ pub(super) struct Fitness {
 const TEN: usize = 10;
 
 impl FitnessKind {
+    /// All of them.
+    const ALL: [Self; 3] = [Self::Sum, Self::Most, Self::Ten];
+
     /// The words, with their meaning.
     pub(super) const WORDS: &'static [(&'static str, &'static str)] = &[
         ("sum", "the instructions of all threads that execute as many as any"),
@@ -57,7 +60,9 @@ impl FitnessKind {
             Self::Most => f64::from(most),
             Self::Sum => f64::from(most) * counts.iter().filter(|&&count| count == most).count() as f64,
             Self::Ten => {
-                counts.sort_unstable_by(|one, other| other.cmp(one));
+                if counts.len() > TEN {
+                    counts.select_nth_unstable_by(TEN, |one, other| other.cmp(one));
+                }
                 counts.iter().take(TEN).map(|&count| f64::from(count)).sum()
             }
         })
@@ -78,6 +83,9 @@ impl FromStr for FitnessKind {
 }
 
 impl ProfiledLaunch {
+    /// All of them.
+    const ALL: [Self; 4] = [Self::Middle, Self::First, Self::Last, Self::All];
+
     /// The words, with their meaning.
     pub(super) const WORDS: &'static [(&'static str, &'static str)] = &[
         ("middle", "the launch in the middle"),
@@ -114,8 +122,31 @@ impl FromStr for ProfiledLaunch {
 }
 
 impl Fitness {
+    /// Every fitness, in the order of [`number`](Self::number).
+    const ALL: [Self; FitnessKind::ALL.len() * ProfiledLaunch::ALL.len()] = {
+        let first = Self { kind: FitnessKind::ALL[0], launch: ProfiledLaunch::ALL[0] };
+        let mut all = [first; FitnessKind::ALL.len() * ProfiledLaunch::ALL.len()];
+        let mut at = 0;
+        while at < all.len() {
+            let (kind, launch) = (at / ProfiledLaunch::ALL.len(), at % ProfiledLaunch::ALL.len());
+            all[at] = Self { kind: FitnessKind::ALL[kind], launch: ProfiledLaunch::ALL[launch] };
+            at += 1;
+        }
+        all
+    };
+
+    /// Every fitness of a kernel in a golden run; none if it is never launched.
+    pub(super) fn all(golden: &Golden, kernel: &str) -> Option<Vec<f64>> {
+        Self::ALL.iter().map(|fitness| fitness.of(golden, kernel)).collect()
+    }
+
+    /// Its place among all.
+    pub(super) fn number(self) -> usize {
+        Self::ALL.iter().position(|other| *other == self).unwrap_or_default()
+    }
+
     /// The fitness of a kernel in a golden run; none if it is never launched.
-    pub(super) fn of(self, golden: &Golden, kernel: &str) -> Option<f64> {
+    fn of(self, golden: &Golden, kernel: &str) -> Option<f64> {
         let launches = self.launch.of(golden, kernel);
         if launches.is_empty() {
             return None;
@@ -152,5 +183,11 @@ mod tests {
         assert_eq!(of(&[5; 8]), [Some(40.0), Some(5.0), Some(40.0)]);
         assert_eq!(of(&[2, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 1]), [Some(77.0), Some(7.0), Some(70.0)]);
         assert_eq!(of(&[]), [None; 3]);
+    }
+
+    #[test]
+    fn every_fitness_has_a_place_of_its_own() {
+        let places: Vec<usize> = Fitness::ALL.iter().map(|fitness| fitness.number()).collect();
+        assert_eq!(places, (0..12).collect::<Vec<_>>());
     }
 }

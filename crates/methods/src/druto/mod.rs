@@ -4,7 +4,7 @@
 //! - `fitness`: Equation 1, dynamic instructions of dominant threads; `executed`: the expected rate of PEPPA-X;
 //! - `objective`, `halving`: measured values, with few runs for most inputs;
 //! - `cells`: faults in static instructions or threads; `ends`: rates of runs;
-//! - `bench`: inputs run and measured; `search`: a search with a budget; `contest`, `comparison`: searches side by side;
+//! - `bench`, `open_inputs`: inputs run and measured; `search`: a search with a budget; `contest`, `comparison`: searches side by side;
 //! - `command`, `show`: `beamline search`; `studies`: `beamline inputs`.
 
 mod axis;
@@ -20,6 +20,7 @@ mod genetic;
 mod halving;
 mod method;
 mod objective;
+mod open_inputs;
 mod parzen;
 mod search;
 mod searcher;

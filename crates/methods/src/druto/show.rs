@@ -16,6 +16,10 @@ use crate::method::{Answer, Options};
 /// All that a search came to.
 pub(super) struct Outcome {
     pub(super) name: String,
+    /// The words of a command line that name the application.
+    pub(super) words: String,
+    /// Instructions that a thread may execute before it is stopped, if the command line says so.
+    pub(super) fuel: Option<u32>,
     pub(super) kernel: String,
     pub(super) searcher: String,
     pub(super) reference: Measured,
@@ -28,15 +32,14 @@ pub(super) struct Outcome {
 
 /// The options that the command always says which repeats a search.
 const ALWAYS: [&str; 4] = ["searcher", "budget", "runs", "final-runs"];
-/// Those that it says where they were said.
+/// The options that it says where they were said.
 const WHERE_SAID: [&str; 6] = ["objective", "fitness", "launch", "rates", "repeat", "faults"];
 
 impl Outcome {
     /// The command that repeats the search.
     fn command(&self, options: &Options) -> String {
-        let said = options.of(&WHERE_SAID).filter(|(key, _)| options.said.contains(key));
-        let words: String = options.of(&ALWAYS).chain(said).map(|(key, value)| format!(" --{key} {value}")).collect();
-        format!("beamline search {}{words} --seed {} --kernel {}", self.name, self.seed, self.kernel)
+        let words = format!("{}{} --seed {} --kernel {}", self.words, words(options), self.seed, self.kernel);
+        format!("beamline search {words}{}", fuel(self.fuel))
     }
 
     /// Whether values of the objective are shares.
@@ -68,6 +71,17 @@ impl Outcome {
     fn first(&self) -> Option<&Entry> {
         self.entries.iter().find(|entry| self.searcher == "all" || entry.searcher == self.searcher)
     }
+}
+
+/// The options of a search on the command line that repeats it.
+fn words(options: &Options) -> String {
+    let said = options.of(&WHERE_SAID).filter(|(key, _)| options.said.contains(key));
+    options.of(&ALWAYS).chain(said).map(|(key, value)| format!(" --{key} {value}")).collect()
+}
+
+/// The limit of instructions of a thread on the command line, where there is one: rates depend on it.
+fn fuel(limit: Option<u32>) -> String {
+    limit.map_or_else(String::new, |limit| format!(" --fuel {limit}"))
 }
 
 /// The whole answer.
@@ -228,4 +242,40 @@ fn entry_document(entry: &Entry) -> Value {
         "course": entry.found.course,
         "answer": entry.answer.as_ref().map(document),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::Space;
+
+    #[test]
+    fn the_command_that_repeats_a_search_says_all_that_its_rates_depend_on() {
+        let text = "arguments = ['{x}']
+            [[parameters]]\nname = 'x'\nkind = 'int'\nrange = [1, 9]\nreference = 5";
+        let point = Space::read(text).unwrap().reference();
+        let measured = Measured { point, instructions: 1, tally: super::super::ends::Tally::default(), value: None };
+        let rules = Rules { budget: 5, runs: 6, last: 7, faults: 8, objective: Objective::Sdc };
+        let outcome = |fuel| Outcome {
+            name: "smooth".to_owned(),
+            words: "./smooth --space smooth.toml".to_owned(),
+            fuel,
+            kernel: "k".to_owned(),
+            searcher: "druto".to_owned(),
+            reference: measured.clone(),
+            best: measured.clone(),
+            entries: Vec::new(),
+            rules: rules.clone(),
+            repeat: 1,
+            seed: 3,
+        };
+        let values = [("searcher", "druto"), ("budget", "5"), ("faults", "8"), ("objective", "sdc")];
+        let options = Options {
+            values: values.into_iter().map(|(key, value)| (key, value.to_owned())).collect(),
+            said: ["objective"].into(),
+        };
+        let command = "beamline search ./smooth --space smooth.toml --searcher druto --budget 5 --objective sdc --seed 3 --kernel k";
+        assert_eq!(outcome(None).command(&options), command);
+        assert_eq!(outcome(Some(1000)).command(&options), format!("{command} --fuel 1000"));
+    }
 }

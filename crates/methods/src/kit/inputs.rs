@@ -10,6 +10,14 @@ pub trait Inputs {
     /// What it is called.
     fn name(&self) -> &str;
 
+    /// The words of a command line that name it: the application, and the file of its space where there is one.
+    fn words(&self) -> String;
+
+    /// The name of the capsule of an input.
+    fn capsule_name(&self, point: &Point) -> String {
+        format!("{}, {point}", self.name())
+    }
+
     /// What may vary.
     fn space(&self) -> &Space;
 

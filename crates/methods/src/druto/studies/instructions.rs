@@ -26,8 +26,8 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
     let mut campaigns: Vec<[Probabilities; 2]> = Vec::new();
     for point in &studied.subjects.points {
         let Ok(capsule) = bench.run(point)? else { continue };
-        let mut of = |stage| bench.probabilities(&capsule, studied.faults, seed_of(studied.seed, point, stage));
-        campaigns.push([of(STAGES[0])?, of(STAGES[1])?]);
+        let seeds = STAGES.map(|stage| seed_of(studied.seed, point, stage));
+        campaigns.push(bench.probabilities(&capsule, studied.faults, seeds)?);
     }
     let pair = |one: usize, other: usize| common(&campaigns[one][0], &campaigns[other][0]);
     let values: Vec<f64> =

@@ -49,12 +49,12 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
         let mut row = Row {
             kernel: [0.0; 2],
             dominant: [0.0; 2],
-            fitness: facts.fitness,
+            fitness: facts.fitness(bench.fitness),
             instructions: facts.instructions as f64,
         };
-        for half in 0..2 {
+        let dominant = bench.sample_cells(&capsule, &cells, studied.runs, [seeds[2], seeds[3]])?;
+        for (half, ends) in dominant.iter().enumerate() {
             row.kernel[half] = bench.sample(&capsule, studied.runs, seeds[half])?.all.sdc().rate();
-            let ends = bench.sample_cells(&capsule, &cells, studied.runs, seeds[half + 2])?;
             row.dominant[half] = ends.values().next().map_or(0.0, |ends| ends.sdc().rate());
         }
         rows.push(row);

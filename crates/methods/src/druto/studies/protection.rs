@@ -79,7 +79,7 @@ fn side(
     capsule: &Ready,
 ) -> Result<Side, StudyError> {
     let counted = Executed::of(capsule.golden_run(), &bench.kernel);
-    let probabilities = bench.probabilities(capsule, studied.faults, seed_of(studied.seed, point, STAGES[0]))?;
+    let [probabilities] = bench.probabilities(capsule, studied.faults, [seed_of(studied.seed, point, STAGES[0])])?;
     let (mut executed, mut values) = (BTreeMap::new(), BTreeMap::new());
     for (at, (&(pc, is_hit), &count)) in counted.instructions.iter().zip(&counted.counts).enumerate() {
         *executed.entry(pc).or_default() += count;

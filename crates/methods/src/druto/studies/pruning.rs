@@ -28,7 +28,7 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
     let launches = [("with pruning", before.launch), ("without pruning", ProfiledLaunch::All)];
     let mut variants = Vec::new();
     for (name, launch) in launches {
-        bench.go_by(Fitness { launch, ..before });
+        bench.fitness = Fitness { launch, ..before };
         let mut variant = Variant { name, rates: Vec::new(), cost: Cost::default(), evaluations: 0 };
         for repetition in 0..studied.repeat {
             let rules = Rules { last: studied.runs, ..studied.rules.clone() };
@@ -39,7 +39,7 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
         }
         variants.push(variant);
     }
-    bench.go_by(before);
+    bench.fitness = before;
     let p = of_ranks(&variants[0].rates, &variants[1].rates);
     let mut table =
         Table::new("The bound with and without kernel-trace pruning", &["", "seeds", "SDC, median", "ms for an input"]);

@@ -46,10 +46,8 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
         let cells: BTreeMap<(u32, u64), u32> =
             (0..).zip(&threads).map(|(cell, (thread, _))| ((number, *thread), cell)).collect();
         let cells = Cells::Threads(cells);
-        let mut rates = Vec::new();
-        for stage in STAGES {
-            rates.push(bench.sample_cells(&capsule, &cells, studied.faults, seed_of(studied.seed, point, stage))?);
-        }
+        let seeds = STAGES.map(|stage| seed_of(studied.seed, point, stage));
+        let rates = bench.sample_cells(&capsule, &cells, studied.faults, seeds)?;
         let of = |half: usize, cell: u32| Some(rates[half].get(&cell)?.sdc().rate());
         let with_count = (0..).zip(&threads).filter_map(|(cell, (_, count))| Some((f64::from(*count), of(0, cell)?)));
         counted.extend(Coefficient::of(&with_count.collect::<Vec<_>>()).map(|it| it.value));
