@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::bench::Ready;
+use crate::kit::OpenedCapsule;
 
 /// Inputs that are kept open, at most.
 const MOST: usize = 64;
@@ -11,11 +11,11 @@ const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
 
 /// The inputs that were used last, each with the seconds that it took.
 #[derive(Default)]
-pub(super) struct OpenInputs(VecDeque<(String, (Ready, f64))>);
+pub(super) struct OpenInputs(VecDeque<(String, (OpenedCapsule, f64))>);
 
 impl OpenInputs {
     /// An input that is open; it counts as the one that was used last.
-    pub(super) fn get(&mut self, input: &str) -> Option<(Ready, f64)> {
+    pub(super) fn get(&mut self, input: &str) -> Option<(OpenedCapsule, f64)> {
         let at = self.0.iter().position(|(name, _)| name == input)?;
         let found = self.0.remove(at)?;
         self.0.push_back(found);
@@ -23,9 +23,9 @@ impl OpenInputs {
     }
 
     /// Keeps an input, and closes those that were not used for the longest time.
-    pub(super) fn put(&mut self, input: String, opened: (Ready, f64)) {
+    pub(super) fn put(&mut self, input: String, opened: (OpenedCapsule, f64)) {
         self.0.push_back((input, opened));
-        let instructions = |it: &(String, (Ready, f64))| it.1.0.golden_run().thread_instructions();
+        let instructions = |it: &(String, (OpenedCapsule, f64))| it.1.0.golden_run().thread_instructions();
         let mut all: u64 = self.0.iter().map(instructions).sum();
         while self.0.len() > 1 && (self.0.len() > MOST || all > MOST_INSTRUCTIONS) {
             all -= self.0.pop_front().as_ref().map_or(0, instructions);
