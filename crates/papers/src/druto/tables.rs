@@ -1,11 +1,12 @@
 //! The tables of the page, each beside a table or figure of the paper.
 
 use serde_json::Value;
-use study::{Cell, Table};
+use study::{Cell, Mark, Plot, Point, Series, Table, Vertical};
 
-use super::survey::{Measured, OBJECTIVES};
+use super::searches::{launches as most_launches, pruned};
+use super::survey::{Goal, Measured};
 use crate::documents::{at, list, number, text};
-use crate::words::{percent, range};
+use crate::words::{listed, percent, range};
 
 /// A share with its bounds: `22.3 % (19.9–24.9)`.
 fn bounded(it: &Value, [value, low, high]: [&str; 3]) -> Cell {
@@ -29,7 +30,7 @@ pub(super) fn coefficient(it: &Value) -> String {
 
 /// Figure 1: the rates of random inputs.
 pub(super) fn ranges(all: &[Measured]) -> Table {
-    let columns = ["workload", "kernel", "random inputs", "lowest SDC", "highest SDC", "all alike, p"];
+    let columns = ["workload", "kernel", "random inputs", "lowest SDC", "highest SDC", "reference", "all alike, p"];
     let mut table = Table::new("SDC rates of random inputs", &columns);
     table.rows.extend(all.iter().map(|it| {
         let range = at(&it.studies, "studies.range").unwrap_or(&Value::Null);
@@ -39,6 +40,7 @@ pub(super) fn ranges(all: &[Measured]) -> Table {
             Cell::Count(list(range, "inputs").len() as u64),
             bounded(&range["lowest"], RATE),
             bounded(&range["highest"], RATE),
+            bounded(it.search(Goal::Rate).and_then(|it| at(it, "reference.sdc")).unwrap_or(&Value::Null), RATE),
             Cell::text(range["p_alike"].as_f64().map_or_else(|| "–".to_owned(), |p| Short(p).to_string())),
         ]
     }));
@@ -50,6 +52,9 @@ struct Short(f64);
 
 impl std::fmt::Display for Short {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 < 1e-300 {
+            return write!(f, "below 1e-300");
+        }
         if self.0 >= 0.01 { write!(f, "{:.2}", self.0) } else { write!(f, "{:.0e}", self.0) }
     }
 }
@@ -95,11 +100,15 @@ pub(super) fn launches(all: &[Measured]) -> Table {
     table.rows.extend(all.iter().map(|it| {
         let inputs = list(&it.studies, "studies.launches.inputs");
         let most = |key: &str| inputs.iter().filter_map(|input| input[key].as_f64()).fold(0.0, f64::max);
-        let [with, without] = pruned(it).map(|rate| Cell::text(rate.map_or_else(|| "–".to_owned(), percent)));
+        let rates = pruned(it).unwrap_or_default();
+        let [with, without] = rates.map(|rates| {
+            let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+            Cell::text(if rates.is_empty() { "–".to_owned() } else { percent(mean) })
+        });
         let p = number(&it.studies, "studies.pruning.p");
         vec![
             Cell::text(it.name),
-            Cell::Count(most("launches") as u64),
+            Cell::Count(most_launches(it)),
             Cell::text(percent(most("spread"))),
             with,
             without,
@@ -109,39 +118,124 @@ pub(super) fn launches(all: &[Measured]) -> Table {
     table
 }
 
-/// The mean rates that searches find by one launch and by all.
-pub(super) fn pruned(it: &Measured) -> [Option<f64>; 2] {
-    let variants = list(&it.studies, "studies.pruning.variants");
-    [0, 1].map(|at| {
-        let rates: Vec<f64> = list(variants.get(at)?, "rates").iter().filter_map(Value::as_f64).collect();
-        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-    })
-}
-
 /// Figures 6 to 8: the searchers compared.
 pub(super) fn searches(all: &[Measured]) -> Table {
-    let columns =
-        ["workload", "objective", "searcher", "median SDC", "pairs better than random", "p, corrected", "differs"];
+    let columns = [
+        "workload",
+        "guided by",
+        "inputs",
+        "searcher",
+        "median SDC",
+        "pairs better than random",
+        "p, corrected",
+        "differs",
+    ];
     let mut table = Table::new("What searchers find", &columns);
     for it in all {
-        for (objective, search) in OBJECTIVES.iter().zip(&it.searches) {
+        for goal in Goal::ALL {
+            let Some(search) = it.search(goal) else { continue };
             table.rows.extend(list(search, "comparison").iter().map(|row| {
                 let plain = |key: &str, digits: usize| {
                     row[key].as_f64().map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
                 };
+                let is_compared = row["p_corrected"].is_number();
                 vec![
                     Cell::text(it.name),
-                    Cell::text(*objective),
+                    Cell::text(goal.words()),
+                    Cell::Count(number(search, "evaluations").unwrap_or_default() as u64),
                     Cell::text(text(row, "searcher")),
                     bounded(row, ["median", "low", "high"]),
                     Cell::text(plain("better_than_random", 2)),
                     Cell::text(plain("p_corrected", 4)),
-                    Cell::text(if row["differs"] == true { "yes" } else { "no" }),
+                    Cell::text(if !is_compared {
+                        "–"
+                    } else if row["differs"] == true {
+                        "yes"
+                    } else {
+                        "no"
+                    }),
                 ]
             }));
         }
     }
     table
+}
+
+/// The commands of the recorded searches, one a line.
+pub(super) fn commands(all: &[Measured]) -> String {
+    let searches = all.iter().flat_map(|it| &it.searches);
+    searches.map(|(_, search)| format!("    {}", text(search, "command"))).collect::<Vec<_>>().join("\n")
+}
+
+/// The seed of the studies of each workload.
+pub(super) fn seeds(all: &[Measured]) -> String {
+    listed(all.iter().map(|it| format!("{} ({})", it.seed, it.name)))
+}
+
+/// The kernels with each of the studies that not all have, in sentences.
+pub(super) fn studied(all: &[Measured]) -> String {
+    let of = |study: &str| {
+        listed(all.iter().filter(|it| at(&it.studies, &format!("studies.{study}")).is_some()).map(|it| it.name))
+    };
+    format!(
+        "Campaigns in each instruction were made for {}, searches with and without pruning for {}, and protection was studied for {}.",
+        of("instructions"),
+        of("pruning"),
+        of("protection")
+    )
+}
+
+/// The kernels whose searches by the proxy are recorded, and the others, in a sentence.
+pub(super) fn recorded(all: &[Measured]) -> String {
+    let of = |has: bool| listed(all.iter().filter(|it| it.search(Goal::Proxy).is_some() == has).map(|it| it.name));
+    format!("Searches by the proxy are recorded for {}; those of {} are not made.", of(true), of(false))
+}
+
+/// Figure 1 as a plot: the rates of random inputs by rank.
+pub(super) fn plot_of_rates(all: &[Measured]) -> Plot {
+    let series = |it: &Measured| {
+        let inputs = list(&it.studies, "studies.range.inputs");
+        let point = |(at, input): (u32, &Value)| {
+            let rate = &input["sdc"];
+            let bounds = rate["low"].as_f64().zip(rate["high"].as_f64());
+            Some(Point { x: f64::from(at), y: rate["rate"].as_f64()?, bounds })
+        };
+        Series { name: it.name.to_owned(), mark: Mark::Dots, points: (1..).zip(inputs).filter_map(point).collect() }
+    };
+    Plot {
+        name: "rates".to_owned(),
+        title: "SDC rates of random inputs".to_owned(),
+        x: "input, by its rate".to_owned(),
+        logarithmic: false,
+        names: Vec::new(),
+        y: "SDC rate, %".to_owned(),
+        vertical: Vertical::Shares,
+        series: all.iter().map(series).collect(),
+    }
+}
+
+/// Figure 8 as a plot, at all budgets: of each kernel the coverage that is expected and the actual one.
+pub(super) fn plot_of_coverage(all: &[Measured]) -> Plot {
+    let series = |it: &Measured, input: &str, words: &str| {
+        let levels = list(&it.studies, "studies.protection.levels");
+        let point = |level: &Value| {
+            let y = level["for_reference"][input]["rate"].as_f64()?;
+            Some(Point { x: level["budget"].as_f64()? * 100.0, y, bounds: None })
+        };
+        let points: Vec<Point> = levels.iter().filter_map(point).collect();
+        Series { name: format!("{}, {words}", it.name), mark: Mark::Dots, points }
+    };
+    let both = |it: &Measured| [series(it, "reference", "expected"), series(it, "found", "actual")];
+    Plot {
+        name: "coverage".to_owned(),
+        title: "Coverage of SDCs by instructions protected for the reference".to_owned(),
+        x: "budget, % of dynamic instructions".to_owned(),
+        logarithmic: false,
+        names: Vec::new(),
+        y: "SDCs in protected instructions, %".to_owned(),
+        vertical: Vertical::Shares,
+        series: all.iter().flat_map(both).filter(|series| !series.points.is_empty()).collect(),
+    }
 }
 
 /// The first case study: instructions protected for the reference, met by the input that was found, and the other way round.

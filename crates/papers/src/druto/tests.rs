@@ -2,44 +2,89 @@
 
 use super::*;
 use crate::statements::Verdict;
-use serde_json::json;
+use Verdict::{Fails, Holds, Open};
+use serde_json::{Value, json};
+use survey::Goal;
 
-fn measured(name: &'static str, druto: f64, p: f64) -> Measured {
-    let row = |searcher: &str, median: f64, better: Option<f64>| {
-        json!({ "searcher": searcher, "median": median, "low": median, "high": median, "differs": p < 0.05 && better.is_some(),
-            "better_than_random": better, "p_corrected": better.map(|_| p) })
+/// Ten values around one, all different.
+fn around(value: f64) -> Vec<f64> {
+    (0..10).map(|at| value * (1.0 + f64::from(at) * 1e-3)).collect()
+}
+
+fn search(random: f64, druto: f64, peppa: f64) -> Value {
+    let row = |(searcher, value): (&str, f64)| {
+        json!({ "searcher": searcher, "median": value, "low": value * 0.95, "high": value * 1.05, "values": around(value),
+            "differs": value != random, "p_corrected": 0.5, "better_than_random": 0.5 })
     };
-    let search =
-        json!({ "comparison": [row("random", 0.02, None), row("druto", druto, Some(f64::from(druto > 0.02)))] });
-    let coefficient = |value: f64| json!({ "value": value, "low": value - 0.1, "high": value + 0.1, "count": 30 });
+    let rows: Vec<Value> = [("random", random), ("druto", druto), ("peppa-x", peppa), ("tpe", druto)].map(row).to_vec();
+    json!({ "comparison": rows, "evaluations": 50, "command": "beamline search a",
+        "reference": { "sdc": { "rate": 0.2, "low": 0.18, "high": 0.22 } } })
+}
+
+fn measured(name: &'static str, proxy: Value, rate: Value) -> Measured {
+    let coefficient = |value: f64| json!({ "value": value, "low": value - 0.05, "high": value + 0.05, "count": 30 });
+    let rate_of = |rate: f64| json!({ "rate": rate, "low": rate - 0.05, "high": rate + 0.05 });
+    let kernel = |between: &str, value: f64| json!({ "between": between, "coefficient": coefficient(value) });
     let studies = json!({ "kernel": "k", "studies": {
-        "range": { "p_alike": 1e-9, "inputs": [{}, {}], "lowest": { "rate": 0.1, "low": 0.0, "high": 0.2 },
-            "highest": { "rate": 0.5, "low": 0.4, "high": 0.6 } },
-        "kernels": [{ "between": "dominant", "coefficient": coefficient(0.9) }],
-        "threads": { "counts": coefficient(0.4) },
-        "instructions": { "across_inputs": coefficient(0.6) },
+        "range": { "p_alike": 1e-9, "inputs": [{ "sdc": rate_of(0.1) }], "lowest": rate_of(0.1), "highest": rate_of(0.5) },
+        "kernels": [kernel("dominant", 0.8), kernel("ceiling_dominant", 0.9), kernel("fitness", -0.5)],
+        "threads": { "counts": coefficient(0.4), "ceiling": coefficient(0.9) },
+        "instructions": { "across_inputs": coefficient(0.6), "ceiling": coefficient(0.9) },
         "launches": { "inputs": [{ "launches": 3, "spread": 0.25 }] },
-        "pruning": { "p": 0.5, "variants": [{ "rates": [0.2, 0.3] }, { "rates": [0.26] }] } } });
-    Measured { name, searches: [search.clone(), search], studies }
+        "protection": { "levels": [
+            { "budget": 0.3, "for_reference": { "reference": rate_of(0.8), "found": rate_of(0.5) }, "for_found": {} }] },
+        "pruning": { "p": 0.5, "variants": [{ "rates": [0.204, 0.205, 0.204] }, { "rates": [0.205, 0.204, 0.205] }] } } });
+    Measured { name, seed: 100, searches: vec![(Goal::Proxy, proxy), (Goal::Rate, rate)], studies }
+}
+
+/// The verdicts of a part.
+fn verdicts(all: &[Measured], part: usize) -> Vec<Verdict> {
+    statements::statements(all)[part].statements.iter().map(|it| it.judged.verdict).collect()
 }
 
 #[test]
-fn statements_follow_from_the_documents() {
-    let verdicts = |all: &[Measured]| -> Vec<Verdict> {
-        let parts = statements::statements(all);
-        parts.iter().flat_map(|part| &part.statements).map(|it| it.judged.verdict).collect()
-    };
-    use Verdict::{Fails, Holds, Open};
-    let both = [measured("a", 1.6, 0.001), measured("b", 1.6, 0.001)];
-    // Rates vary; O1 is above its number, O2 below; a search finds 80 times the rate; pruning is one point apart.
-    assert_eq!(verdicts(&both), [Holds, Holds, Holds, Fails, Holds, Holds, Open, Holds]);
-    let worse = [measured("a", 0.01, 0.001), measured("b", 1.6, 0.2)];
-    assert_eq!(verdicts(&worse)[4..6], [Fails, Holds]);
+fn statements_about_inputs_and_ranks_follow_from_the_documents() {
+    let one = ["a", "b", "c"].map(|name| measured(name, search(0.5, 0.2, 0.1), search(0.5, 0.5, 0.1)));
+    // Rates vary, and random search finds more than the reference has.
+    assert_eq!(verdicts(&one, 0), [Holds, Holds]);
+    // Instructions change ranks by more than noise; O1 holds; O2 lies below though its ceiling is high; the fitness ranks the other way.
+    assert_eq!(verdicts(&one, 1), [Holds, Holds, Fails, Fails]);
+    assert_eq!(verdicts(&one, 3), [Holds]);
+    let mut other = measured("b", search(0.5, 0.2, 0.1), search(0.2, 0.2, 0.1));
+    other.studies["studies"]["range"]["p_alike"] = json!(0.4);
+    other.studies["studies"]["instructions"]["ceiling"] = json!({ "value": 0.6, "low": 0.5, "high": 0.7 });
+    other.studies["studies"]["threads"] = json!({ "counts": null, "ceiling": null });
+    other.studies["studies"]["kernels"][0]["coefficient"] = json!({ "value": 0.7, "low": 0.5, "high": 0.8 });
+    other.studies["studies"]["protection"]["levels"][0]["for_reference"]["found"] =
+        json!({ "rate": 0.7, "low": 0.6, "high": 0.9 });
+    let only = [other];
+    assert_eq!(verdicts(&only, 0), [Open, Open]);
+    assert_eq!(verdicts(&one[..2], 3), [Open]);
+    // Nothing is said of threads that all execute alike.
+    assert_eq!(verdicts(&only, 1), [Open, Open, Open, Fails]);
+    assert_eq!(verdicts(&only, 3), [Open]);
+    assert_eq!(verdicts(&[], 1), [Open; 4]);
+}
+
+#[test]
+fn statements_about_searches_follow_from_the_documents() {
+    // DRUTO finds less than random search and more than PEPPA-X, but not 74 times as much; the measured rate decides nothing.
+    let less = |name| measured(name, search(0.5, 0.2, 0.1), search(0.5, 0.5, 0.1));
+    assert_eq!(verdicts(&["a", "b", "c"].map(less), 2), [Fails, Holds, Fails, Fails, Open, Open, Holds]);
+    // It finds 80 times as much, and five times the search was not made.
+    let more = |name| measured(name, search(0.01, 0.9, 0.1), search(0.1, 0.5, 0.1));
+    assert_eq!(verdicts(&["a", "b", "c"].map(more), 2), [Holds, Holds, Holds, Open, Holds, Open, Holds]);
+    // One kernel each way: not more than half, and the contrary for half.
+    assert_eq!(verdicts(&[less("a"), less("b"), more("c"), more("d")], 2)[..4], [Fails, Holds, Holds, Open]);
+    // Two kernels are not most of many.
+    assert_eq!(verdicts(&["a", "b"].map(less), 2), [Open, Open, Fails, Open, Open, Open, Holds]);
+    let unsearched = Measured { searches: Vec::new(), ..less("a") };
+    assert_eq!(verdicts(&[unsearched], 2)[..6], [Open; 6]);
 }
 
 #[test]
 fn the_template_has_every_piece() {
-    for (name, _) in pieces(&[measured("a", 1.6, 0.001)]) {
+    for (name, _) in pieces(&[measured("a", search(0.5, 0.2, 0.1), search(0.5, 0.5, 0.1))]) {
         assert!(PAGE.template.contains(&format!("{{{{{name}}}}}")), "{name}");
     }
 }
