@@ -7,7 +7,7 @@ use super::survey::{Corruptions, Measured};
 use super::tables::{cost_at, protected};
 use super::validation;
 use crate::statements::{Judged, Part, Statement, Verdict};
-use crate::words::percent;
+use crate::words::{many, percent};
 
 /// All statements.
 pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
@@ -228,7 +228,7 @@ fn approximation(all: &[Measured]) -> Vec<Statement> {
         statement(
             "applications without a full instruction that may be approximated have smaller parts that may (Section 2.5.4)",
             "–",
-            format!("{} applications have no full instruction", pockets.len()),
+            format!("{} without a full instruction", many(pockets.len(), "application")),
             Judged::by(
                 "each of these has 8 bits of a register that may be",
                 if pockets.is_empty() { Verdict::Open } else { Verdict::plain(all_have) },
