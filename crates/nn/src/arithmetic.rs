@@ -25,6 +25,14 @@ impl Quantisation {
     }
 }
 
+impl Quantisation {
+    /// The byte of another quantisation for the value of this byte: the byte itself if both are equal.
+    #[must_use]
+    pub fn rescaled(self, byte: u8, to: Self) -> u8 {
+        if self == to { byte } else { to.stored(self.value(byte)) }
+    }
+}
+
 /// Adding it to a number below 2²² leaves the nearest integer in the low bits, ties to even.
 const ROUNDER: f32 = 12_582_912.0;
 
@@ -49,6 +57,15 @@ pub fn multiplier(input: Quantisation, weight: f32, output: Quantisation) -> f32
 #[must_use]
 pub fn average_multiplier(input: Quantisation, count: usize, output: Quantisation) -> f32 {
     input.scale / (output.scale * count as f32)
+}
+
+/// The byte of the average of some bytes, as `QLinearAveragePool` has it: values are added in this order, divided by `count`, or
+/// by how many they are where it is none.
+#[must_use]
+pub fn average(bytes: impl Iterator<Item = u8>, count: Option<usize>, [from, to]: [Quantisation; 2]) -> u8 {
+    let (sum, read) = bytes.fold((0.0_f32, 0_usize), |(sum, read), byte| (sum + from.value(byte), read + 1));
+    let average = sum / count.unwrap_or(read).max(1) as f32;
+    (average / to.scale + f32::from(to.zero)).round_ties_even().clamp(0.0, 255.0) as u8
 }
 
 /// The byte of a sum of two bytes, as `QLinearAdd` has it.
@@ -88,6 +105,22 @@ mod tests {
             }
         }
         assert_eq!([requantise(1, 0.5, 0), requantise(3, 0.5, 0), requantise(5, 0.5, 0)], [0, 2, 2]);
+    }
+
+    #[test]
+    fn averages_round_with_their_zero_point_and_other_scales_round_before_it() {
+        let of = |scale, zero| Quantisation { scale, zero };
+        let mean = |bytes: &[u8], count, to| average(bytes.iter().copied(), count, [of(1.0, 0), to]);
+        // Halves go to the even byte: 0.5 to 0, 1.5 to 2; with the zero point 1, 1.5 goes to 2.
+        assert_eq!([mean(&[0, 1], None, of(1.0, 0)), mean(&[1, 2], None, of(1.0, 0))], [0, 2]);
+        assert_eq!([mean(&[0, 1], None, of(1.0, 1)), mean(&[1, 2], None, of(1.0, 1))], [2, 2]);
+        assert_eq!(
+            [mean(&[8, 8], Some(4), of(1.0, 0)), mean(&[255], None, of(0.5, 0)), mean(&[], None, of(1.0, 9))],
+            [4, 255, 9]
+        );
+        let (one, other) = (of(1.0, 10), of(2.0, 1));
+        assert_eq!([10, 11, 13, 0, 255].map(|byte| one.rescaled(byte, other)), [1, 1, 3, 0, 123]);
+        assert_eq!([0, 200].map(|byte| other.rescaled(byte, of(2.0, 1))), [0, 200]);
     }
 
     #[test]

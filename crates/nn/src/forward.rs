@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::arithmetic::requantise;
 use crate::hit::{Hit, HitBits, LayerOperand, Place, strike};
 use crate::network::{Conv, Network, Operator, Tensor, Window};
+use crate::operator::Reduction;
 
 /// Everything that a forward run makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +78,8 @@ fn step(network: &Network, number: usize, places: &[Place], run: &mut Run) -> (V
             let pairs = of(0).1.iter().zip(of(1).1);
             (Vec::new(), pairs.map(|(&a, &b)| table.of(a, b)).collect())
         }
-        Operator::MaxPool(window) => (Vec::new(), pool(*window, of(0), output)),
+        Operator::MaxPool(window) => (Vec::new(), pool(*window, Reduction::Largest, of(0), output)),
+        Operator::AveragePool(it) => (Vec::new(), pool(it.window, it.reduction(of(0).0, output), of(0), output)),
         Operator::Concat => {
             let all: Vec<_> = (0..inputs.len()).map(of).collect();
             (Vec::new(), join(&all, output))
@@ -143,21 +145,25 @@ fn convolve(conv: &Conv, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (
     (sums, bytes)
 }
 
-fn pool(window: Window, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> Vec<u8> {
+fn pool(window: Window, reduction: Reduction, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> Vec<u8> {
     let (from, to) = (input.shape, output.shape);
-    let largest = |element: usize| {
+    let made = |element: usize| {
         let (at, channel) = (element / to.channels, element % to.channels);
         let read = window.reads(at / to.width, at % to.width, from);
-        read.map(|at| bytes[at * from.channels + channel]).max().unwrap_or(0)
+        reduction.of(read.map(|at| bytes[at * from.channels + channel]))
     };
-    (0..to.elements()).map(largest).collect()
+    (0..to.elements()).map(made).collect()
 }
 
 fn join(inputs: &[(&Tensor, &[u8])], output: &Tensor) -> Vec<u8> {
+    let to = output.quantisation;
     let of = |at: usize| {
-        inputs.iter().flat_map(move |(input, bytes)| &bytes[at * input.shape.channels..][..input.shape.channels])
+        inputs.iter().flat_map(move |(input, bytes)| {
+            let own = &bytes[at * input.shape.channels..][..input.shape.channels];
+            own.iter().map(move |&byte| input.quantisation.rescaled(byte, to))
+        })
     };
-    (0..output.shape.positions()).flat_map(of).copied().collect()
+    (0..output.shape.positions()).flat_map(of).collect()
 }
 
 fn average(multiplier: f32, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (Vec<i32>, Vec<u8>) {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::check::check;
 use crate::hit::LayerOperand;
 
-pub use crate::operator::{Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
+pub use crate::operator::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
 /// Layers in an order in which each follows what it reads. Tensor 0 is the input; layer i makes tensor i + 1, and the
 /// last layer the logits.

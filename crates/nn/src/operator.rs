@@ -1,6 +1,6 @@
 //! The parts of a network: tensors, operators, layers.
 
-use crate::arithmetic::{Quantisation, add};
+use crate::arithmetic::{Quantisation, add, average};
 
 /// The size of a tensor, without the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,51 @@ pub struct Window {
     pub pad: [usize; 2],
 }
 
+/// Averages of windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AveragePool {
+    /// Its windows.
+    pub window: Window,
+    /// Whether a window is divided by its size also where it lies outside of the input, which then counts as zeros.
+    pub counts_padding: bool,
+}
+
+/// The byte that a window makes of those that it reads of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reduction {
+    /// The largest.
+    Largest,
+    /// The average.
+    Average {
+        /// The divisor, if it is not how many are read.
+        count: Option<usize>,
+        /// The quantisations of what is read and of what is made.
+        quantisations: [Quantisation; 2],
+    },
+}
+
+impl Reduction {
+    /// The byte of these.
+    pub(crate) fn of(self, bytes: impl Iterator<Item = u8>) -> u8 {
+        match self {
+            Self::Largest => bytes.max().unwrap_or(0),
+            Self::Average { count, quantisations } => average(bytes, count, quantisations),
+        }
+    }
+}
+
+impl AveragePool {
+    /// The divisor of a window, if it is not how many elements it reads.
+    #[must_use]
+    pub fn count(self) -> Option<usize> {
+        self.counts_padding.then(|| self.window.kernel[0] * self.window.kernel[1])
+    }
+
+    pub(crate) fn reduction(self, from: &Tensor, to: &Tensor) -> Reduction {
+        Reduction::Average { count: self.count(), quantisations: [from.quantisation, to.quantisation] }
+    }
+}
+
 /// The sum of two tensors, for every pair of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumTable(Vec<u8>);
@@ -100,7 +145,9 @@ pub enum Operator {
     Add(SumTable),
     /// The largest byte of each channel in each window; what lies outside of the input counts for nothing.
     MaxPool(Window),
-    /// The channels of all inputs, one after the other.
+    /// The average of each channel in each window.
+    AveragePool(AveragePool),
+    /// The channels of all inputs, one after the other, each byte in the quantisation of the output.
     Concat,
     /// The average of each channel over all positions.
     GlobalAverage {
@@ -131,7 +178,7 @@ impl Layer {
             Operator::Conv(_) => "conv",
             Operator::Dense(_) => "dense",
             Operator::Add(_) => "add",
-            Operator::MaxPool(_) | Operator::GlobalAverage { .. } => "pool",
+            Operator::MaxPool(_) | Operator::AveragePool(_) | Operator::GlobalAverage { .. } => "pool",
             Operator::Concat => "concat",
         }
     }
@@ -141,7 +188,11 @@ impl Layer {
     pub fn conv(&self) -> Option<&Conv> {
         match &self.operator {
             Operator::Conv(conv) | Operator::Dense(conv) => Some(conv),
-            Operator::Add(_) | Operator::MaxPool(_) | Operator::Concat | Operator::GlobalAverage { .. } => None,
+            Operator::Add(_)
+            | Operator::MaxPool(_)
+            | Operator::AveragePool(_)
+            | Operator::Concat
+            | Operator::GlobalAverage { .. } => None,
         }
     }
 
@@ -150,6 +201,7 @@ impl Layer {
     pub fn window(&self) -> Option<Window> {
         match &self.operator {
             Operator::MaxPool(window) => Some(*window),
+            Operator::AveragePool(pool) => Some(pool.window),
             _ => self.conv().map(Conv::window),
         }
     }

@@ -6,7 +6,11 @@
     python3 qdq.py random images pools-qdq.onnx expected
     zstd -19 expected -o ../tests/vectors/pools-qdq.zst && mv pools-qdq.onnx ../tests/vectors
 
-The word `random` stands for a plain stack of convolutions and pools, as in VGG, with random weights: it classifies nothing.
+    python3 qdq.py mixed images mixed-qdq.onnx expected
+    zstd -19 expected -o ../tests/vectors/mixed-qdq.zst && mv mixed-qdq.onnx ../tests/vectors
+
+The word `random` stands for a plain stack of convolutions and pools, as in VGG, with random weights: it classifies nothing. `mixed`
+stands for one with average pools and tensors that are joined though their scales differ.
 
 A test of the crate reads the file and compares: the bytes of every quantised tensor of two images, and all logits. It needs the
 packages `onnx` and `onnxruntime`, and an x86 processor. Tensors are written position-major.
@@ -81,6 +85,44 @@ def stack():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+def mixed():
+    """Average pools with and without their padding, and branches with scales of their own that are joined, with random weights."""
+    draw = np.random.default_rng(2)
+    nodes, constants = [], []
+
+    def constant(name, shape, size):
+        constants.append(numpy_helper.from_array(draw.normal(0, size, shape).astype(np.float32), name))
+        return name
+
+    def node(operator, name, inputs, **attributes):
+        nodes.append(helper.make_node(operator, inputs, [name], name, **attributes))
+
+    def conv(name, source, channels, filters, size, relu, **attributes):
+        inputs = [source, constant(name + ".w", (filters, channels, 3, 3), size), constant(name + ".b", (filters,), 0.1)]
+        node("Conv", name + ".sum" if relu else name, inputs, pads=[1] * 4, kernel_shape=[3, 3], **attributes)
+        if relu:
+            nodes.append(helper.make_node("Relu", [name + ".sum"], [name], name + ".relu"))
+
+    conv("c1", "input", 1, 6, 0.5, True)
+    pool = dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    node("AveragePool", "a1", ["c1"], **pool)
+    node("AveragePool", "a2", ["c1"], count_include_pad=1, **pool)
+    node("MaxPool", "m1", ["c1"], kernel_shape=[2, 2], strides=[2, 2])
+    conv("c2", "c1", 6, 5, 0.3, False, strides=[2, 2])
+    node("Concat", "j1", ["a1", "c2", "m1", "a2"], axis=1)
+    conv("c3", "j1", 23, 8, 0.1, True)
+    conv("c4", "j1", 23, 7, 0.2, False)
+    node("Concat", "j2", ["c3", "c4", "c3"], axis=1)
+    node("AveragePool", "a3", ["j2"], kernel_shape=[3, 2], strides=[1, 2], pads=[1, 0, 1, 1], count_include_pad=1)
+    node("AveragePool", "a4", ["a3"], kernel_shape=[5, 4], strides=[3, 2])
+    node("Flatten", "flat", ["a4"], axis=1)
+    inputs = ["flat", constant("fc.w", (10, 23 * 4 * 2), 0.1), constant("fc.b", (10,), 0.1)]
+    node("Gemm", "fc", inputs, transB=1)
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(nodes, "mixed", [value("input", [1, 1, 28, 28])], [value("fc", [1, 10])], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
 class Images(CalibrationDataReader):
     """Images for the quantiser, one after the other."""
 
@@ -104,7 +146,8 @@ def put_back(graph, names):
 def main():
     weights, images, network, out = sys.argv[1:5]
     images = np.fromfile(images, np.uint8)[: 784 * 1000].reshape(1000, 1, 1, 28, 28).astype(np.float32) / np.float32(255)
-    onnx.save(stack() if weights == "random" else floats(np.load(weights)), "floats.onnx")
+    made = {"random": stack, "mixed": mixed}
+    onnx.save(made[weights]() if weights in made else floats(np.load(weights)), "floats.onnx")
     quantize_static("floats.onnx", network, Images(images[:200]), quant_format=QuantFormat.QDQ, per_channel=True,
                     activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
     model = onnx.load(network)

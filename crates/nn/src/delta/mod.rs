@@ -11,9 +11,10 @@ mod scratch;
 use crate::forward::Run;
 use crate::hit::{Hit, HitBits, LayerOperand, Place};
 use crate::network::{Layer, Network, Operator, Shape};
+use crate::operator::Reduction;
 use altered::{Altered, terms};
 use changes::{Changes, changed};
-use scratch::Scratch;
+use scratch::{JoinedInput, Scratch};
 
 /// Runs hits one after the other; has the memory for it, which grows no more.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl Factors {
                 weights: conv.weights.iter().map(|&weight| i16::from(weight)).collect(),
                 multipliers: conv.multipliers.clone(),
             },
-            Operator::Add(_) | Operator::MaxPool(_) | Operator::Concat => Self::default(),
+            Operator::Add(_) | Operator::MaxPool(_) | Operator::AveragePool(_) | Operator::Concat => Self::default(),
             Operator::GlobalAverage { multiplier } => {
                 Self { multipliers: vec![*multiplier; channels], ..Self::default() }
             }
@@ -156,13 +157,22 @@ impl<'n> Delta<'n> {
             }
             Operator::MaxPool(window) => {
                 let bytes = (&golden.tensors[layer.inputs[0]][..], &golden.tensors[number + 1][..]);
-                scratch.pool(*window, input(0), bytes, [from.shape, to.shape], output);
+                scratch.pool((*window, Reduction::Largest), input(0), bytes, [from.shape, to.shape], output);
+                return 0;
+            }
+            Operator::AveragePool(pool) => {
+                let bytes = (&golden.tensors[layer.inputs[0]][..], &golden.tensors[number + 1][..]);
+                let window = (pool.window, pool.reduction(from, to));
+                scratch.pool(window, input(0), bytes, [from.shape, to.shape], output);
                 return 0;
             }
             Operator::Concat => {
-                let channels = |which: usize| self.network.tensors()[layer.inputs[which]].shape.channels;
-                let inputs: Vec<_> = (0..layer.inputs.len()).map(|which| (input(which), channels(which))).collect();
-                scratch.join(&inputs, to.shape.channels, output);
+                let inputs = (0..layer.inputs.len()).map(|which| JoinedInput {
+                    changes: input(which),
+                    bytes: &golden.tensors[layer.inputs[which]],
+                    tensor: &self.network.tensors()[layer.inputs[which]],
+                });
+                scratch.join(inputs, to, output);
                 return 0;
             }
             Operator::GlobalAverage { .. } => {

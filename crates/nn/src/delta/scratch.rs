@@ -5,6 +5,7 @@ use super::changes::{Changes, changed};
 use crate::arithmetic::requantise;
 use crate::hit::LayerOperand;
 use crate::network::{Conv, Shape, SumTable, Tensor, Window};
+use crate::operator::Reduction;
 
 /// The memory that a layer needs while it is worked on; all zero and empty in between.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,14 @@ pub(super) struct Scratch {
     pub(super) touched: Vec<u32>,
     /// Changed channels of one position, with their changes.
     pub(super) channels: Vec<(usize, i16)>,
+}
+
+/// An input whose channels stand behind those of others.
+pub(super) struct JoinedInput<'a> {
+    pub(super) changes: &'a Changes,
+    /// Its bytes in the fault-free run.
+    pub(super) bytes: &'a [u8],
+    pub(super) tensor: &'a Tensor,
 }
 
 impl Scratch {
@@ -114,10 +123,10 @@ impl Scratch {
         }
     }
 
-    /// Makes the largest bytes of all windows again that read a changed position.
+    /// Makes the bytes of all windows again that read a changed position.
     pub(super) fn pool(
         &mut self,
-        window: Window,
+        (window, reduction): (Window, Reduction),
         input: &Changes,
         (bytes, golden): (&[u8], &[u8]),
         [from, to]: [Shape; 2],
@@ -137,9 +146,9 @@ impl Scratch {
             let mut differs = false;
             for channel in 0..to.channels {
                 let read = window.reads(at / to.width, at % to.width, from).map(|at| at * from.channels + channel);
-                let largest = read.map(|read| changed(bytes[read], input.deltas[read])).max().unwrap_or(0);
+                let made = reduction.of(read.map(|read| changed(bytes[read], input.deltas[read])));
                 let element = at * to.channels + channel;
-                output.deltas[element] = i16::from(largest) - i16::from(golden[element]);
+                output.deltas[element] = i16::from(made) - i16::from(golden[element]);
                 differs |= output.deltas[element] != 0;
             }
             if differs {
@@ -148,15 +157,24 @@ impl Scratch {
         }
     }
 
-    /// Moves what differs in one input behind the channels of those before.
-    pub(super) fn join(&mut self, inputs: &[(&Changes, usize)], channels: usize, output: &mut Changes) {
-        let mut first = 0;
-        for &(input, own) in inputs {
-            for &position in &input.positions {
+    /// Puts what differs in one input behind the channels of those before, in the quantisation of the output.
+    pub(super) fn join<'a>(
+        &mut self,
+        inputs: impl Iterator<Item = JoinedInput<'a>>,
+        to: &Tensor,
+        output: &mut Changes,
+    ) {
+        let (mut first, channels) = (0, to.shape.channels);
+        for JoinedInput { changes, bytes, tensor } in inputs {
+            let own = tensor.shape.channels;
+            let stored = |byte: u8| i16::from(tensor.quantisation.rescaled(byte, to.quantisation));
+            for &position in &changes.positions {
                 self.touch(position as usize);
                 let at = position as usize;
-                let moved = &input.deltas[at * own..][..own];
-                output.deltas[at * channels + first..][..own].copy_from_slice(moved);
+                let read = changes.deltas[at * own..][..own].iter().zip(&bytes[at * own..]);
+                for (made, (&delta, &byte)) in output.deltas[at * channels + first..].iter_mut().zip(read) {
+                    *made = if delta == 0 { 0 } else { stored(changed(byte, delta)) - stored(byte) };
+                }
             }
             first += own;
         }

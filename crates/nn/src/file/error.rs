@@ -5,8 +5,17 @@ use rten_onnx::protobuf::ProtobufError;
 use crate::network::NetworkError;
 
 /// The operators that are read.
-pub(super) const OPERATORS: [&str; 7] =
-    ["QLinearConv", "QLinearAdd", "QLinearGlobalAveragePool", "QGemm", "Flatten", "MaxPool", "Concat"];
+pub(super) const OPERATORS: [&str; 9] = [
+    "QLinearConv",
+    "QLinearAdd",
+    "QLinearGlobalAveragePool",
+    "QLinearAveragePool",
+    "QLinearConcat",
+    "QGemm",
+    "Flatten",
+    "MaxPool",
+    "Concat",
+];
 
 /// Why a file is no network that can be run.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +24,7 @@ pub enum FileError {
     #[error("read the bytes as an ONNX file")]
     Form(#[source] ProtobufError),
     /// It has operators that nothing here computes.
-    #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, GlobalAveragePool and Relu", list(found), OPERATORS.join(", "))]
+    #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, GlobalAveragePool, AveragePool and Relu", list(found), OPERATORS.join(", "))]
     Operators {
         /// Their types, with a node of each and how many there are.
         found: Vec<(String, String, usize)>,

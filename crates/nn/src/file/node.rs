@@ -5,16 +5,17 @@ use rten_onnx::onnx::NodeProto;
 use super::constants::Weights;
 use super::error::{FileError, content};
 use super::reading::{Reading, node_name};
-use crate::arithmetic::{average_multiplier, multiplier};
-use crate::network::{Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
+use crate::arithmetic::{Quantisation, average_multiplier, multiplier};
+use crate::network::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
 /// The attributes that are read.
-const ATTRIBUTES: [&str; 13] = [
+const ATTRIBUTES: [&str; 14] = [
     "alpha",
     "auto_pad",
     "axis",
     "ceil_mode",
     "channels_last",
+    "count_include_pad",
     "dilations",
     "group",
     "kernel_shape",
@@ -71,6 +72,23 @@ impl Attributes<'_> {
         Ok(())
     }
 
+    /// The windows of a pool over an input, and the size of what they make.
+    fn windows(&self, input: Shape) -> Result<(Window, Shape), FileError> {
+        self.plain_windows()?;
+        self.expect("ceil_mode", 0)?;
+        let kernel = self.list("kernel_shape", [0; 2], 1)?;
+        let stride = self.list("strides", [1, 1], 1)?;
+        let [top, left, bottom, right] = self.list("pads", [0; 4], 0)?;
+        let windows = |size: usize, pads: usize, axis: usize| {
+            Some((size + pads).checked_sub(kernel[axis])?.checked_div(stride[axis])? + 1)
+        };
+        let height = windows(input.height, top + bottom, 0);
+        let (Some(height), Some(width)) = (height, windows(input.width, left + right, 1)) else {
+            return Err(content(&self.1, format!("windows of {kernel:?} are larger than their input")));
+        };
+        Ok((Window { kernel, stride, pad: [top, left] }, Shape { height, width, ..input }))
+    }
+
     /// What has to be as it usually is.
     fn expect(&self, key: &str, expected: i64) -> Result<(), FileError> {
         match self.number(key, expected) {
@@ -106,6 +124,8 @@ impl Reading<'_> {
             Some("QLinearAdd") => self.add(node, name),
             Some("MaxPool") => self.pool(node, name, &attributes),
             Some("Concat") => self.concat(node, name, &attributes),
+            Some("QLinearConcat") => self.concat_quantised(node, name, &attributes),
+            Some("QLinearAveragePool") => self.average_pool(node, name, &attributes),
             Some("QLinearGlobalAveragePool") => self.average(node, name, &attributes),
             _ => self.flatten(node, &attributes),
         }
@@ -218,34 +238,66 @@ impl Reading<'_> {
 
     fn pool(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let source = self.moved(node, 0, attributes)?;
-        attributes.plain_windows()?;
-        attributes.expect("ceil_mode", 0)?;
         attributes.expect("storage_order", 0)?;
-        let kernel = attributes.list("kernel_shape", [0; 2], 1)?;
-        let stride = attributes.list("strides", [1, 1], 1)?;
-        let [top, left, bottom, right] = attributes.list("pads", [0; 4], 0)?;
         let input = self.tensors[source].clone();
-        let windows = |size: usize, pads: usize, axis: usize| {
-            Some((size + pads).checked_sub(kernel[axis])?.checked_div(stride[axis])? + 1)
-        };
-        let height = windows(input.shape.height, top + bottom, 0);
-        let (Some(height), Some(width)) = (height, windows(input.shape.width, left + right, 1)) else {
-            return Err(content(&attributes.1, format!("windows of {kernel:?} are larger than their input")));
-        };
-        let tensor = Tensor { shape: Shape { height, width, ..input.shape }, ..input };
-        let window = Window { kernel, stride, pad: [top, left] };
-        self.keep(node, name, Operator::MaxPool(window), vec![source], tensor);
+        let (window, shape) = attributes.windows(input.shape)?;
+        self.keep(node, name, Operator::MaxPool(window), vec![source], Tensor { shape, ..input });
+        Ok(())
+    }
+
+    fn average_pool(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let source = self.tensor(&name, &node.input, 0)?;
+        let quantisation = self.constants.quantisation(&node.input, 3)?;
+        attributes.expect("channels_last", 0)?;
+        let (window, shape) = attributes.windows(self.tensors[source].shape)?;
+        let counts_padding = attributes.number("count_include_pad", 0) != 0;
+        let tensor = Tensor { shape, flat: false, quantisation };
+        self.keep(node, name, Operator::AveragePool(AveragePool { window, counts_padding }), vec![source], tensor);
         Ok(())
     }
 
     fn concat(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        attributes.expect("axis", 1)?;
         let inputs =
             (0..node.input.len()).map(|which| self.moved(node, which, attributes)).collect::<Result<Vec<_>, _>>()?;
+        let made = inputs.first().map(|&first| self.tensors[first].quantisation);
+        let made = made.ok_or_else(|| content(&attributes.1, "it has no inputs"))?;
+        if let Some(&other) = inputs.iter().find(|&&input| self.tensors[input].quantisation != made) {
+            let found = self.tensors[other].quantisation;
+            let what = format!(
+                "its bytes are moved, so that scales and zero points are equal; found {made:?} and {found:?}; QLinearConcat \
+                 reads such that differ"
+            );
+            return Err(content(&attributes.1, what));
+        }
+        self.join(node, name, inputs, made, attributes)
+    }
+
+    /// Scale and zero point of the output stand before the inputs, each of which has its own.
+    fn concat_quantised(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let made = self.constants.quantisation(&node.input, 0)?;
+        let inputs = (2..node.input.len()).step_by(3).map(|at| self.tensor(&name, &node.input, at));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        self.join(node, name, inputs, made, attributes)
+    }
+
+    fn join(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        inputs: Vec<usize>,
+        quantisation: Quantisation,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        attributes.expect("axis", 1)?;
         let Some(&first) = inputs.first() else { return Err(content(&attributes.1, "it has no inputs")) };
         let channels = inputs.iter().map(|&input| self.tensors[input].shape.channels).sum();
         let first = self.tensors[first].clone();
-        let tensor = Tensor { shape: Shape { channels, ..first.shape }, ..first };
+        let tensor = Tensor { shape: Shape { channels, ..first.shape }, quantisation, ..first };
         self.keep(node, name, Operator::Concat, inputs, tensor);
         Ok(())
     }

@@ -10,17 +10,18 @@ use super::error::{FileError, content};
 use super::reading::node_name;
 
 /// The operators on floats that are read within a group, and what each is fused to.
-pub(super) const FUSED: [(&str, &str); 7] = [
+pub(super) const FUSED: [(&str, &str); 8] = [
     ("Conv", "QLinearConv"),
     ("Gemm", "QGemm"),
     ("Add", "QLinearAdd"),
     ("GlobalAveragePool", "QLinearGlobalAveragePool"),
     ("Flatten", "Flatten"),
     ("MaxPool", "MaxPool"),
-    ("Concat", "Concat"),
+    ("Concat", "QLinearConcat"),
+    ("AveragePool", "QLinearAveragePool"),
 ];
 
-/// Those that move bytes and compute nothing.
+/// Those that move bytes and compute nothing where nothing quantises what they make.
 const MOVED: [&str; 3] = ["Flatten", "MaxPool", "Concat"];
 
 /// The other nodes of a group.
@@ -179,7 +180,11 @@ impl<'g> Groups<'g> {
             "QLinearConv" => [&triple(0)?[..], &triple(1)?, &output, &[bias()?]].concat(),
             "QGemm" => [&triple(0)?[..], &triple(1)?, &[bias()?], &output].concat(),
             "QLinearAdd" => [&triple(0)?[..], &triple(1)?, &output].concat(),
-            "QLinearGlobalAveragePool" => [&triple(0)?[..], &output].concat(),
+            "QLinearConcat" => {
+                let each = (0..node.input.len()).map(triple).collect::<Result<Vec<_>, _>>()?;
+                [&output[..], &each.concat()].concat()
+            }
+            "QLinearGlobalAveragePool" | "QLinearAveragePool" => [&triple(0)?[..], &output].concat(),
             _ => (0..node.input.len()).map(|which| Ok(triple(which)?[0].clone())).collect::<Result<_, FileError>>()?,
         };
         for which in (0..node.input.len()).filter(|_| MOVED.contains(integer)) {

@@ -1,7 +1,7 @@
 //! A forward run without rounding.
 
 use crate::arithmetic::Quantisation;
-use crate::network::{Conv, Network, Operator, Tensor, Window};
+use crate::network::{AveragePool, Conv, Network, Operator, Tensor, Window};
 
 /// The values of all tensors of a run that rounds nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +68,13 @@ impl RealRun {
             Operator::MaxPool(window) => {
                 let largest = |element| self.tensors[layer.inputs[0]][largest(*window, of(0), output, element)];
                 (0..output.shape.elements()).map(largest).collect()
+            }
+            Operator::AveragePool(pool) => {
+                let mean = |element| {
+                    let (read, share) = averaged(*pool, of(0).0, output, element);
+                    read.map(|at| of(0).1[at]).sum::<f64>() * share
+                };
+                (0..output.shape.elements()).map(mean).collect()
             }
             Operator::Concat => {
                 let part = |at: usize, input: usize| {
@@ -139,6 +146,20 @@ pub(super) fn largest(window: Window, (input, values): (&Tensor, &[f64]), output
     let mut elements = read.map(|at| at * input.shape.channels + channel);
     let first = elements.next().unwrap_or(channel);
     elements.fold(first, |most, other| if values[other] > values[most] { other } else { most })
+}
+
+/// The elements of the input that an element of the output is the average of, and the share of each.
+pub(super) fn averaged(
+    pool: AveragePool,
+    input: &Tensor,
+    output: &Tensor,
+    element: usize,
+) -> (impl Iterator<Item = usize>, f64) {
+    let (at, channel) = (element / output.shape.channels, element % output.shape.channels);
+    let (row, column, channels) = (at / output.shape.width, at % output.shape.width, input.shape.channels);
+    let reads = || pool.window.reads(row, column, input.shape);
+    let count = pool.count().unwrap_or_else(|| reads().count()).max(1);
+    (reads().map(move |at| at * channels + channel), 1.0 / count as f64)
 }
 
 fn average(factor: f64, (input, values): (&Tensor, &[f64])) -> Vec<f64> {

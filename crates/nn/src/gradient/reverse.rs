@@ -1,6 +1,6 @@
 //! The way back through a run: what a change of each value changes in a direction over the logits.
 
-use super::real::{RealRun, largest, ratio, taps};
+use super::real::{RealRun, averaged, largest, ratio, taps};
 use crate::network::{Conv, Network, Operator, Tensor};
 
 /// Gradients of a network, with its weights as the way back reads them.
@@ -61,6 +61,12 @@ impl<'n> Reverse<'n> {
                     let read = (from(0), &run.tensors[tensor][..]);
                     for (element, by) in output.iter().enumerate() {
                         gradient[largest(*window, read, to, element)] += by;
+                    }
+                }
+                Operator::AveragePool(pool) => {
+                    for (element, by) in output.iter().enumerate() {
+                        let (read, share) = averaged(*pool, from(0), to, element);
+                        read.for_each(|at| gradient[at] += by * share);
                     }
                 }
                 Operator::Concat => {

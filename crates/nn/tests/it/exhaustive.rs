@@ -57,7 +57,7 @@ fn more_injections_come_nearer_to_the_truth_whatever_the_number_of_threads() {
     assert_eq!((found.images, found.faults), (2, 2 * 156_800));
     let of = |by: Order| found.estimates.iter().filter(move |it| it.by == by);
     assert!(of(Order::Mismatch).chain(of(Order::Loss)).all(|it| it.distances.len() == SEEDS));
-    let ends = |by| (of(by).next().unwrap().mean, of(by).last().unwrap().mean);
+    let ends = |by| (of(by).next().unwrap().mean, of(by).next_back().unwrap().mean);
     let (few, many) = ends(Order::Mismatch);
     assert!(many < 0.01 && many < few / 5.0, "{few} {many}");
     // The order by the change of the cross entropy comes to its own, which is not that of mismatches.

@@ -1,10 +1,13 @@
 //! A network in the form QDQ, as ONNX Runtime's quantiser writes it, is what ONNX Runtime makes of it.
 
+use nn::delta::Delta;
 use nn::file::read_network;
 use nn::forward::forward;
+use nn::hit::Hit;
 use nn::network::Network;
+use stats::Draws;
 
-use crate::kit::fashion;
+use crate::kit::{agree, fashion, flip};
 
 const FILE: &[u8] = include_bytes!("../vectors/fashion-qdq.onnx");
 
@@ -51,6 +54,29 @@ fn a_stack_of_convolutions_and_pools_is_what_onnx_runtime_makes_of_it() {
     let classes: Vec<&str> = network.layers().iter().map(|layer| layer.class()).collect();
     assert_eq!(classes, ["conv", "pool", "conv", "pool", "conv", "pool", "dense"]);
     check(&network, include_bytes!("../vectors/pools-qdq.zst"), "pool2");
+}
+
+#[test]
+fn average_pools_and_tensors_of_unequal_scales_that_are_joined_are_what_onnx_runtime_makes_of_them() {
+    let network = read_network("mixed", include_bytes!("../vectors/mixed-qdq.onnx")).unwrap();
+    let opcodes: Vec<&str> = network.layers().iter().map(|layer| layer.opcode.as_str()).collect();
+    let (pool, join) = ("QLinearAveragePool", "QLinearConcat");
+    let conv = "QLinearConv";
+    assert_eq!(opcodes, [conv, pool, pool, "MaxPool", conv, join, conv, conv, join, pool, pool, "QGemm"]);
+    for layer in network.layers().iter().filter(|layer| layer.opcode == join) {
+        let quantisation = |which: usize| network.tensors()[layer.inputs[which]].quantisation;
+        assert_ne!(quantisation(0), quantisation(1), "{}", layer.name);
+    }
+    check(&network, include_bytes!("../vectors/mixed-qdq.zst"), "a4");
+    let mut delta = Delta::new(&network);
+    for run in 0..3000 {
+        let mut draws = Draws::new(37, run);
+        let pixels = fashion().images().pixels(draws.below(1000).unwrap() as usize);
+        let layer = draws.below(network.layers().len() as u64).unwrap() as usize;
+        let element = draws.below(network.output(layer).shape.elements() as u64).unwrap() as usize;
+        let hit = Hit::neuron(layer, element, flip(draws.below(8).unwrap() as u32));
+        agree(&network, &mut delta, pixels, &forward(&network, pixels, None), &hit);
+    }
 }
 
 /// The answer about the file with some bytes replaced by as many others, everywhere.

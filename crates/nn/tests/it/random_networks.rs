@@ -4,7 +4,7 @@ use nn::arithmetic::Quantisation;
 use nn::delta::Delta;
 use nn::forward::forward;
 use nn::hit::Hit;
-use nn::network::{Conv, Layer, Network, Operator, Shape, SumTable, Tensor, Window};
+use nn::network::{AveragePool, Conv, Layer, Network, Operator, Shape, SumTable, Tensor, Window};
 use stats::Draws;
 
 use crate::kit::{agree, flip};
@@ -71,13 +71,20 @@ pub(crate) fn network(draws: &mut Draws) -> Network {
                 |axis: usize, size: usize| (size + window.pad[axis] - kernel[axis].min(size)) / window.stride[axis] + 1;
             let (height, width) = (windows(0, input.shape.height), windows(1, input.shape.width));
             let shape = Shape { height, width, ..input.shape };
-            push(&mut tensors, Operator::MaxPool(window), vec![source], Tensor { shape, ..input });
+            if draws.below(2) == Some(0) {
+                let pool = AveragePool { window, counts_padding: draws.below(2) == Some(0) };
+                let tensor = Tensor { shape, flat: false, quantisation: quantisation(draws) };
+                push(&mut tensors, Operator::AveragePool(pool), vec![source], tensor);
+            } else {
+                push(&mut tensors, Operator::MaxPool(window), vec![source], Tensor { shape, ..input });
+            }
         } else if kind == Some(3) && input.shape.channels < 12 {
-            let same = |other: &&usize| tensors[**other].quantisation == input.quantisation;
-            let alike: Vec<usize> = alike.iter().filter(same).copied().collect();
             let inputs: Vec<usize> = (0..pick(draws, 1, 3)).map(|_| *draws.one_of(&alike).unwrap()).collect();
             let shape = Shape { channels: input.shape.channels * inputs.len(), ..input.shape };
-            push(&mut tensors, Operator::Concat, inputs, Tensor { shape, ..input });
+            // The quantisation of an input, so that some bytes are moved and others are not, or one of its own.
+            let tensor =
+                if draws.below(2) == Some(0) { input } else { Tensor { quantisation: quantisation(draws), ..input } };
+            push(&mut tensors, Operator::Concat, inputs, Tensor { shape, ..tensor });
         } else if kind < Some(2) {
             let other = *draws.one_of(&alike).unwrap();
             let sum = Tensor { quantisation: quantisation(draws), ..input.clone() };
