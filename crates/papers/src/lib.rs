@@ -17,6 +17,7 @@ mod documents;
 pub mod druto;
 pub mod filr;
 pub mod gpu_qin;
+mod mean;
 pub mod minotaur;
 mod page;
 pub mod regional;

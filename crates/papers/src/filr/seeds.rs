@@ -1,73 +1,10 @@
-//! Numbers of several seeds, and what of a document they are.
+//! The numbers of a document that the page takes means of.
 
 use nn::filr::certainty::{Criterion, Reading};
 use nn::filr::convergence::ExhaustiveComparison;
 use nn::filr::flr::CurvePoint;
 use nn::filr::heuristics::Heuristic;
 use nn::filr::{Filr, Order};
-use stats::{Confidence, Repeated};
-use study::Cell;
-
-use crate::statements::Verdict;
-
-/// A number for each seed: their mean, and its bounds at 95 % by Student's t.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SeedMean {
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
-    /// How many seeds.
-    pub(super) seeds: u64,
-}
-
-impl SeedMean {
-    /// Of every document; none if one lacks the number, or there are fewer than two.
-    pub(super) fn of(all: &[Filr], number: impl Fn(&Filr) -> Option<f64>) -> Option<Self> {
-        let values = all.iter().map(number).collect::<Option<Vec<f64>>>()?;
-        let it = Repeated::of(&values)?;
-        let half = it.half_width(0.0, Confidence::PERCENT_95);
-        Some(Self { value: it.mean, low: it.mean - half, high: it.mean + half, seeds: it.count })
-    }
-
-    /// Whether the mean is at most a number: yes if its whole interval is, no if none of it is.
-    pub(super) fn is_at_most(self, bound: f64) -> Verdict {
-        if self.high <= bound {
-            Verdict::Holds
-        } else if self.low > bound {
-            Verdict::Fails
-        } else {
-            Verdict::Open
-        }
-    }
-
-    /// Whether the mean is at least a number.
-    pub(super) fn is_at_least(self, bound: f64) -> Verdict {
-        Self { value: -self.value, low: -self.high, high: -self.low, ..self }.is_at_most(-bound)
-    }
-
-    /// As a share in percent, whose bounds lie between nothing and all.
-    pub(super) fn percent(self) -> String {
-        let [value, low, high] = [self.value, self.low, self.high].map(|share| share.clamp(0.0, 1.0) * 100.0);
-        format!("{value:.2} % ({low:.2} to {high:.2}), {} seeds", self.seeds)
-    }
-
-    /// As a number.
-    pub(super) fn number(self) -> String {
-        format!("{:.3} ({:.3} to {:.3}), {} seeds", self.value, self.low, self.high, self.seeds)
-    }
-
-    pub(super) fn rate(found: Option<Self>) -> Cell {
-        found.map_or(Cell::None, |it| {
-            let [rate, low, high] = [it.value, it.low, it.high].map(|share| share.clamp(0.0, 1.0));
-            Cell::Rate { rate, low, high }
-        })
-    }
-
-    pub(super) fn quantity(found: Option<Self>) -> Cell {
-        found.map_or(Cell::None, |it| Cell::Quantity { value: it.value, low: it.low, high: it.high })
-    }
-}
-
 /// The curve of an order.
 pub(super) fn curve(it: &Filr, by: Order) -> &[CurvePoint] {
     it.flr.iter().find(|curve| curve.by == by).map_or(&[], |curve| &curve.points)

@@ -6,9 +6,11 @@ use nn::filr::flr::CurvePoint;
 use nn::filr::heuristics::HEURISTICS;
 use nn::filr::order::ORDERS;
 use nn::filr::{Filr, Order};
-use study::{Cell, Table};
+use std::collections::BTreeSet;
+use study::{Cell, Table, spaced};
 
-use super::seeds::{SeedMean, combined, curve, deployed, heuristic, overhead_at, reruns_at, truth};
+use super::seeds::{combined, curve, deployed, heuristic, overhead_at, reruns_at, truth};
+use crate::mean::SeedMean;
 use crate::words::many;
 
 /// The coverages whose costs are shown.
@@ -20,24 +22,29 @@ const STEP: usize = 2;
 /// The sets and the campaigns.
 pub(super) fn sets(all: &[Filr]) -> String {
     let Some(it) = all.first() else { return String::new() };
-    let sdcs: Vec<u64> = all.iter().map(|it| it.injections.sdcs).collect();
+    let sdcs = all.iter().map(|it| it.injections.sdcs);
+    let maps = all.iter().map(|it| it.injections.maps_with_sdcs as u64);
+    let layers: BTreeSet<&str> = it.maps.iter().map(|map| map.layer.as_str()).collect();
     format!(
         "The network has {} feature maps in {}; a seed divides its {} images into {} that are analysed and {} that stand for \
-         deployment. By seed {} to {} of {} injections changed the class, in {} to {} feature maps.",
+         deployment. By seed, {} of {} injections changed the class, in {} feature maps.",
         it.maps.len(),
-        many(
-            it.maps.iter().map(|map| map.layer.as_str()).collect::<std::collections::BTreeSet<_>>().len(),
-            "convolution"
-        ),
+        many(layers.len(), "convolution"),
         it.sets.analysis + it.sets.deployment,
         it.sets.analysis,
         it.sets.deployment,
-        sdcs.iter().min().copied().unwrap_or_default(),
-        sdcs.iter().max().copied().unwrap_or_default(),
-        it.injections.all,
-        all.iter().map(|it| it.injections.maps_with_sdcs).min().unwrap_or_default(),
-        all.iter().map(|it| it.injections.maps_with_sdcs).max().unwrap_or_default(),
+        least_to_most(sdcs),
+        spaced(it.injections.all),
+        least_to_most(maps),
     )
+}
+
+/// The range of numbers; one number if all are equal, nothing if there are none.
+fn least_to_most(all: impl Iterator<Item = u64> + Clone) -> String {
+    match (all.clone().min(), all.max()) {
+        (Some(least), Some(most)) if least < most => format!("{} to {}", spaced(least), spaced(most)),
+        (least, _) => least.map(spaced).unwrap_or_default(),
+    }
 }
 
 /// The size and the result of the exhaustive campaign.
@@ -45,7 +52,7 @@ pub(super) fn truth_sentence(all: &[Filr]) -> String {
     truth(all).map_or_else(String::new, |it| {
         format!(
             "All {} faults of {} images were run: V_CNN of these is {:.4} %.",
-            it.faults,
+            spaced(it.faults),
             it.images,
             it.v_cnn * 100.0
         )
@@ -125,10 +132,12 @@ pub(super) fn convergence(all: &[Filr]) -> Table {
 
 /// Numbers of injections, one for each seed, in words.
 pub(super) fn injections(all: &[Option<u64>]) -> String {
-    let found: Vec<u64> = all.iter().flatten().copied().collect();
-    let (Some(least), Some(most)) = (found.iter().min(), found.iter().max()) else { return "never".to_owned() };
-    let never = all.len() - found.len();
-    let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let found = all.iter().flatten().copied();
+    let never = all.len() - found.clone().count();
+    if never == all.len() {
+        return "never".to_owned();
+    }
+    let range = least_to_most(found);
     if never == 0 { range } else { format!("{range}, never for {}", many(never, "seed")) }
 }
 

@@ -7,9 +7,9 @@ use nn::filr::certainty::Criterion;
 use nn::filr::{Filr, Order, Settings, analyse};
 
 use super::pieces;
-use super::seeds::SeedMean;
 use super::statements::statements;
-use crate::checks::{are_in, are_judged, fill, verdict};
+use crate::checks::{are_in, are_judged, fill, statement, verdict};
+use crate::mean::SeedMean;
 use crate::page::Piece;
 use crate::statements::Verdict;
 
@@ -19,7 +19,7 @@ fn measured() -> Vec<Filr> {
     let make = || {
         let target = nn::bundled::open("fashion").unwrap();
         let of_seed = |seed| {
-            let exhaustive_images = usize::from(seed == 1);
+            let exhaustive_images = if seed == 1 { 6 } else { 0 };
             let settings = Settings { injections_per_map: 96, exhaustive_images, seed, ..Settings::default() };
             analyse(&target, &settings, &AtomicBool::new(false), &mut |_, _| {}).unwrap()
         };
@@ -133,6 +133,9 @@ fn curves_and_shares_decide_about_flr() {
         })
     };
     assert_eq!([bent(0.5), bent(1.5)].map(|all| of(&all, claim)), [Verdict::Holds, Verdict::Fails]);
+    let ours = |all: &[Filr]| statement(&statements(all), claim).ours.clone();
+    assert!(ours(&bent(1.0)).ends_with("2 of 2 seeds; at most 0.00 (0.00 to 0.00) points more overhead than coverage"));
+    assert!(ours(&bent(1.5)).starts_with("0 of 2 seeds; at most "), "{}", ours(&bent(1.5)));
     assert_eq!(of(&changed(|it| it.flr.clear()), claim), Verdict::Open);
     let held = |maps: usize| {
         changed(|it| {
