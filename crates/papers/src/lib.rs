@@ -20,6 +20,7 @@ pub mod gpu_qin;
 mod mean;
 pub mod minotaur;
 mod page;
+pub mod pytorchfi;
 pub mod regional;
 pub mod registry;
 pub mod statements;

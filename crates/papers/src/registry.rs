@@ -6,6 +6,7 @@ use crate::filr;
 use crate::gpu_qin;
 use crate::minotaur;
 use crate::page::MethodPage;
+use crate::pytorchfi;
 use crate::regional;
 use crate::two_level;
 
@@ -19,6 +20,7 @@ pub static PAGES: &[&MethodPage] = &[
     &minotaur::PAGE,
     &druto::PAGE,
     &filr::PAGE,
+    &pytorchfi::PAGE,
 ];
 
 /// The page of the method with this word.
@@ -38,9 +40,9 @@ mod tests {
     #[test]
     fn every_page_is_about_a_method_and_none_about_two() {
         for page in PAGES {
-            // FILR is no method of choosing sites: `beamline nn filr` does it.
+            // These are no methods of choosing sites: `beamline nn` does them.
             let is_method = methods::registry::find(page.method).is_ok_and(|method| method.name() == page.method);
-            assert!(is_method || page.method == filr::PAGE.method, "{}", page.method);
+            assert!(is_method || [filr::PAGE.method, pytorchfi::PAGE.method].contains(&page.method), "{}", page.method);
             assert!(std::ptr::eq(find(page.method).unwrap(), *page));
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of a file while its nodes are read.
+//! The constants, tensors and layers of a file that are known while its nodes are read.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) fn node_name(number: usize, node: &NodeProto) -> String {
     node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{operator}_{number}"))
 }
 
-/// What was read so far.
+/// The parts of a network that were read so far.
 pub(super) struct Reading<'f> {
     pub(super) constants: Constants<'f>,
     pub(super) tensors: Vec<Tensor>,

@@ -13,6 +13,7 @@ mod filr_speed;
 mod gradient;
 mod heuristics;
 mod kit;
+mod pytorchfi;
 mod qdq;
 mod random_networks;
 mod sources;

@@ -6,8 +6,10 @@ use methods::{Options, Request, registry};
 use serde_json::Value;
 use study::Plot;
 
-use super::validation;
 use crate::page::PageContext;
+
+/// Pilots of each heuristic, and members of each that are run.
+pub(super) const SIZE: &str = "300x200";
 
 /// An application of the chapter.
 pub(super) struct Application {
@@ -134,7 +136,7 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         }
         let declared = Some(shop.workloads.declared(name)?);
         let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
-        let chosen = [("coverage", coverage), ("decisions", decisions), ("validate", validation::SIZE)];
+        let chosen = [("coverage", coverage), ("decisions", decisions), ("validate", SIZE)];
         let chosen = chosen.map(|(key, value)| (key, value.to_owned()));
         let options = Options { values: defaults.chain(chosen).collect(), ..Options::default() };
         let criteria = command.criteria.map(|of| of(&options, declared.as_deref())).transpose()?.unwrap_or_default();

@@ -3,12 +3,9 @@
 use study::{Cell, Table};
 
 use super::chapter::OF_FIGURES;
-use super::survey::Measured;
+use super::survey::{Measured, SIZE};
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::percent;
-
-/// Pilots of each heuristic, and members of each that are run.
-pub(super) const SIZE: &str = "300x200";
 
 /// The applications of Figure 2.9, which ran on x86.
 const OF_X86: [&str; 5] = ["Blackscholes", "Swaptions", "LU", "FFT", "Sobel"];
