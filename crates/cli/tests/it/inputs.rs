@@ -58,7 +58,11 @@ fn every_error_site_of_a_workload_is_judged_from_few_runs() {
     }
     let twice = ["approxilyzer", "pathfinder", "--csv", path(&rows), "--plot", path(&rows)];
     let refused = run(&twice);
-    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("write two files to"), "{}", stderr(&refused));
+    assert!(
+        refused.status.code() == Some(1) && stderr(&refused).contains("write two files to"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]

@@ -77,12 +77,15 @@ fn feature_maps_and_inferences_are_chosen_and_judged_on_images_that_chose_nothin
     assert_eq!(found["flr"][0]["agreement"]["distance"].as_f64(), Some(0.0));
     let text = stdout(&run(&["nn", "filr", "--injections", "64", "--seed", "3"]));
     assert!(text.contains("Orders of feature maps held against the oracle") && text.contains("ModGain"), "{text}");
-    let text = stdout(&run(&["nn", "filr", "--injections", "16", "--exhaustive", "1"]));
+    let text = stdout(&run(&["nn", "filr", "--injections", "16", "--exhaustive", "6"]));
     assert!(
-        text.contains("All 156 800 faults of one image") && text.contains("Injections that an agreement needs"),
+        text.contains("All 940 800 faults of 6 images") && text.contains("Injections that an agreement needs"),
         "{text}"
     );
     assert!(text.contains("Least overhead for a coverage of the analysis set"), "{text}");
+    // Of this one image, none changes the class.
+    let text = stdout(&run(&["nn", "filr", "--injections", "16", "--exhaustive", "1"]));
+    assert!(text.contains("was run, and none changed the class") && !text.contains("All 156 800"), "{text}");
 }
 
 #[test]

@@ -89,7 +89,10 @@ pub fn analyse(
     let injections = injections(&table);
     let rows = rows(&table, injections.v_cnn);
     let flr = flr_curves(&table);
-    let notes = notes(&sets, &injections, &rows, &flr, &filr, deployment.as_ref());
+    let mut notes = notes(&sets, &injections, &rows, &flr, &filr, deployment.as_ref());
+    if settings.exhaustive_images > 0 && exhaustive.is_none() {
+        notes.push(NO_TRUTH.to_owned());
+    }
     Ok(Filr {
         format: FORMAT,
         network: target.network().name().to_owned(),
@@ -111,6 +114,10 @@ pub fn analyse(
         notes,
     })
 }
+
+/// The note about faults of images that never change the class.
+const NO_TRUTH: &str = "Every fault of the images that were asked for was run, and none changed the class: orders cannot be held against them. \
+                        Ask for more images.";
 
 /// Opens the deployment set if something was chosen; without an image that is right there is nothing to measure.
 fn open(
