@@ -14,6 +14,21 @@ pub(crate) struct Harden {
     /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Scheme,
+    /// Protect these instructions alone: kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b (numbers of instructions in their
+    /// functions); several of one kind add to each other, several kinds narrow the choice
+    #[arg(long, value_name = "KIND=VALUE")]
+    pub(crate) protect: Vec<String>,
+    /// Protect the instructions that are worth it by a document: that of `approxilyzer --json`, `harden --json` or `campaign
+    /// --json` on the same capsule
+    #[arg(long, value_name = "F.json", conflicts_with = "protect", requires = "demand")]
+    pub(crate) from: Option<PathBuf>,
+    /// The most valuable instructions whose duplicates are at most this share of all dynamic instructions; checks and copies
+    /// come on top
+    #[arg(long, value_name = "SHARE", group = "demand", requires = "from")]
+    pub(crate) overhead: Option<f64>,
+    /// The cheapest instructions that have this share of the silent data corruptions
+    #[arg(long, value_name = "SHARE", group = "demand", requires = "from")]
+    pub(crate) coverage: Option<f64>,
     /// Write the hardened capsule into this file
     #[arg(long, value_name = "F.capsule")]
     pub(crate) out: PathBuf,

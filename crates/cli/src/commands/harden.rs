@@ -1,6 +1,7 @@
 //! `beamline harden`: protection written into the kernels of a capsule, and what it changes.
 
 use crate::args;
+use crate::commands::harden_choice::{Chosen, chosen};
 use crate::commands::harden_gpu::{Timed, timed};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
@@ -9,7 +10,7 @@ use crate::progress::Progress;
 use anyhow::anyhow;
 use campaign::summary::Rate;
 use campaign::{CampaignEnd, Choices, Summary};
-use methods::hardening::{Coverage, harden};
+use methods::hardening::{Coverage, InstructionTally, harden, tally_by_instruction};
 use serde::Serialize;
 use session::capsules;
 use std::fmt::Write as _;
@@ -29,6 +30,9 @@ struct Hardened {
     original: String,
     digest: String,
     coverage: Coverage,
+    /// What was chosen to be protected; absent where all is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<Chosen>,
     /// The campaign on the capsule as it was; absent where none was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<Irradiated>,
@@ -55,13 +59,16 @@ struct Irradiated {
     /// The rate of SDC times these.
     #[serde(skip_serializing_if = "Option::is_none")]
     exposure: Option<f64>,
+    /// Faults by the static instruction that they hit, in order.
+    by_instruction: Vec<InstructionTally>,
 }
 
 /// Hardens a capsule, and irradiates it before and after.
 pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_YET)?;
     let original = capsules::open(&args.capsule)?;
-    let made = harden(&original, args.scheme).code(Code::Refused)?;
+    let (choice, mut chosen) = chosen(args)?.unzip();
+    let made = harden(&original, args.scheme, choice.as_ref()).code(Code::Refused)?;
     let digest = made.capsule.digest().to_string();
     out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
     let path = args.out.to_string_lossy().into_owned();
@@ -70,6 +77,10 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     if args.runs == 0 {
         capsules::ready(&path, &inject::Setup::default())?;
     }
+    let (before, after) = (irradiated(&args.capsule)?, irradiated(&path)?);
+    if let (Some(chosen), Some(before), Some(after)) = (&mut chosen, &before, &after) {
+        chosen.measured((before.sdc, before.instructions), (after.sdc, after.instructions));
+    }
     let document = Hardened {
         format: "beamline.hardened/1",
         name: made.capsule.name.clone(),
@@ -77,8 +88,9 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         original: original.digest().to_string(),
         digest,
         coverage: made.coverage,
-        before: irradiated(&args.capsule)?,
-        after: irradiated(&path)?,
+        choice: chosen,
+        before,
+        after,
         gpu: args.gpu.then(|| timed(&original, &made.capsule, args.repeat)).transpose()?,
         note: DILUTION,
     };
@@ -108,11 +120,12 @@ fn irradiated(args: &args::Harden, name: &str, stop: &AtomicBool) -> Result<Irra
     if let CampaignEnd::Interrupted(_) = ended {
         return Err(Failure::new(Code::Interrupted, anyhow!("finish the campaign on {name}: it was interrupted")));
     }
-    Ok(Irradiated::of(&results.summary().code(Code::Refused)?))
+    let by_instruction = tally_by_instruction(&results).code(Code::Refused)?;
+    Ok(Irradiated::of(&results.summary().code(Code::Refused)?, by_instruction))
 }
 
 impl Irradiated {
-    fn of(summary: &Summary) -> Self {
+    fn of(summary: &Summary, by_instruction: Vec<InstructionTally>) -> Self {
         let instructions = summary.golden.thread_instructions;
         Self {
             landed: summary.runs.landed,
@@ -122,6 +135,7 @@ impl Irradiated {
             detected: summary.due.get("detected").copied().unwrap_or(0),
             instructions,
             exposure: summary.outcomes.sdc.rate.map(|rate| rate * instructions as f64),
+            by_instruction,
         }
     }
 }
@@ -135,6 +149,9 @@ fn text(document: &Hardened) -> String {
         coverage.refused.len()
     );
     let functions = coverage.refused.iter().chain(&coverage.refused_functions);
+    if !coverage.unchosen.is_empty() {
+        let _ = writeln!(text, "not chosen: {}", coverage.unchosen.join(", "));
+    }
     for refused in functions {
         let _ = writeln!(text, "left as it is: {}: {}", refused.name, refused.reason);
     }
@@ -148,6 +165,7 @@ fn text(document: &Hardened) -> String {
         ("all", of.all()),
         ("before", coverage.before),
     ];
+    document.choice.iter().for_each(|chosen| text.push_str(&chosen.text()));
     for (class, count) in classes {
         let _ = writeln!(text, "{class:<10} {:>8} instructions", number(count));
     }

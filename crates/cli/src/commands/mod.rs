@@ -5,6 +5,7 @@ pub(crate) mod campaign;
 mod comparison;
 pub(crate) mod docs;
 pub(crate) mod harden;
+pub(crate) mod harden_choice;
 mod harden_gpu;
 pub(crate) mod info;
 pub(crate) mod inject;

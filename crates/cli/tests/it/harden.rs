@@ -40,3 +40,53 @@ fn every_scheme_lowers_the_rate_and_a_wrong_word_lists_them() {
     let wrong = run(&["harden", "pathfinder", "--scheme", "tmr", "--out", path(&out)]);
     assert!(stderr(&wrong).contains("expected one of: drdv, fastsig-drdv, sriv, fastsig-sriv"), "{}", stderr(&wrong));
 }
+
+#[test]
+fn chosen_instructions_alone_are_protected_and_the_forecast_stands_beside_what_is_measured() {
+    let dir = TempDir::new().unwrap();
+    let (out, from) = (dir.path().join("hardened.capsule"), dir.path().join("before.json"));
+    let whole = json(&["harden", "pathfinder", "--scheme", "drdv", "--runs", "800", "--json", "--out", path(&out)]);
+    std::fs::write(&from, whole.to_string()).unwrap();
+    let words = |more: &[&'static str]| {
+        let mut words =
+            vec!["harden", "pathfinder", "--scheme", "drdv", "--runs", "800", "--json", "--out", path(&out)];
+        words.extend(more);
+        words.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let found = |more: &[&'static str], from: Option<&str>| {
+        let mut words = words(more);
+        words.extend(from.into_iter().flat_map(|from| ["--from".to_owned(), from.to_owned()]));
+        json(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let all = |document: &serde_json::Value| document["coverage"]["instructions"]["all"].as_u64().unwrap();
+    let by_group = found(&["--protect", "group=int_add", "--protect", "kernel=advance_rows"], None);
+    assert!(all(&by_group) < all(&whole) && by_group["choice"]["forecast"]["instructions"].as_u64() > Some(0));
+    let some = found(&["--coverage", "0.5"], Some(path(&from)));
+    let choice = &some["choice"];
+    let number = |path: &str| choice.pointer(path).and_then(serde_json::Value::as_f64).unwrap();
+    assert!(number("/forecast/coverage") >= 0.5 && number("/forecast/overhead") < 1.0, "{choice}");
+    assert!(number("/measured/low") < number("/measured/coverage"), "{choice}");
+    assert!(number("/measured/overhead") > number("/forecast/overhead"), "{choice}");
+    assert!(all(&some) < all(&whole) && some["after"]["sdc"]["rate"].as_f64() > whole["after"]["sdc"]["rate"].as_f64());
+}
+
+#[test]
+fn a_choice_that_means_nothing_is_refused_before_anything_is_written() {
+    let dir = TempDir::new().unwrap();
+    let (out, from) = (dir.path().join("hardened.capsule"), dir.path().join("other.json"));
+    std::fs::write(&from, "{\"format\":\"beamline.info/1\"}").unwrap();
+    let said = |more: &[&str]| {
+        let mut words = vec!["harden", "pathfinder", "--scheme", "sriv", "--runs", "0", "--out", path(&out)];
+        words.extend(more);
+        let ended = run(&words);
+        assert!(!ended.status.success() && !out.exists());
+        stderr(&ended)
+    };
+    let wrong = said(&["--protect", "threads=3"]);
+    assert!(wrong.contains("expected kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b"), "{wrong}");
+    let nothing = said(&["--protect", "kernel=other"]);
+    assert!(nothing.contains("none of the instructions that it selects"), "{nothing}");
+    let other = said(&["--from", path(&from), "--coverage", "0.9"]);
+    assert!(other.contains("it has the format beamline.info/1"), "{other}");
+    assert!(said(&["--from", path(&from)]).contains("--overhead"), "{}", said(&["--from", path(&from)]));
+}

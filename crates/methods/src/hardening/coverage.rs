@@ -15,6 +15,9 @@ pub struct Coverage {
     pub protected: Vec<String>,
     /// The kernels that are left as they are.
     pub refused: Vec<RefusedKernel>,
+    /// The kernels none of whose instructions is chosen, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unchosen: Vec<String>,
     /// The device functions that are left as they are: protected kernels may call them.
     pub refused_functions: Vec<RefusedKernel>,
 }

@@ -1,8 +1,12 @@
 //! A capsule with protected kernels in place of its own.
 
+use crate::hardening::choice::ProtectionChoice;
+use crate::hardening::code::CodePlace;
 use crate::hardening::coverage::{Coverage, RefusedKernel};
-use capsule::{Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
+use capsule::{BlobId, Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
+use facts::Pc;
 use isa::{FunctionId, Module};
+use ptx::Reading;
 use rewrite::{Origin, OriginCounts, Protection, Refusal, Scheme, protect};
 use thiserror::Error;
 
@@ -46,6 +50,12 @@ pub enum HardenError {
     /// What was written reads back as something else.
     #[error("harden module {0}: the text of the protected module reads back as another module")]
     Text(u32),
+    /// What is to be protected cannot be chosen like this.
+    #[error("{0}")]
+    Choice(String),
+    /// Nothing is chosen.
+    #[error("harden {0}: none of its instructions is chosen, and nothing would be written")]
+    Unchosen(String),
     /// Nothing could be protected.
     #[error("harden {name}: none of its kernels can be protected{}", first.as_deref().map_or_else(String::new, |first| format!("; {first}")))]
     Nothing {
@@ -56,21 +66,30 @@ pub enum HardenError {
     },
 }
 
-/// A capsule that does the same with protected kernels. Kernels that cannot be protected are left as they are.
+/// A capsule that does the same with protected kernels: all of their instructions, or the chosen ones. Kernels that cannot be
+/// protected are left as they are.
 ///
 /// # Errors
-/// If it is hardened already, its PTX cannot be read, or none of its kernels can be protected.
-pub fn harden(original: &Capsule, scheme: Scheme) -> Result<HardenedCapsule, HardenError> {
+/// If it is hardened already, its PTX cannot be read, or none of its kernels can be protected or is chosen.
+pub fn harden(
+    original: &Capsule,
+    scheme: Scheme,
+    choice: Option<&ProtectionChoice>,
+) -> Result<HardenedCapsule, HardenError> {
     if let Some(hardening) = &original.provenance.hardening {
         let (name, scheme) = (original.name.clone(), hardening.scheme.clone());
         return Err(HardenError::Hardened { name, scheme });
     }
     let mut hardened = HardenedCapsule { capsule: original.clone(), coverage: Coverage::default() };
-    for index in 0..original.modules.len() {
-        hardened.module(index, scheme)?;
+    for (index, reading) in modules(original) {
+        hardened.module(index, reading?, scheme, choice)?;
     }
     let HardenedCapsule { capsule, coverage } = &mut hardened;
-    if coverage.protected.is_empty() {
+    let is_written = capsule.modules.iter().any(|module| !module.hardened.is_empty());
+    if !is_written && coverage.refused.is_empty() && !coverage.unchosen.is_empty() {
+        return Err(HardenError::Unchosen(original.name.clone()));
+    }
+    if !is_written || coverage.protected.is_empty() && coverage.unchosen.is_empty() {
         let first = coverage.refused.first().map(|kernel| format!("{}: {}", kernel.name, kernel.reason));
         return Err(HardenError::Nothing { name: original.name.clone(), first });
     }
@@ -83,15 +102,13 @@ pub fn harden(original: &Capsule, scheme: Scheme) -> Result<HardenedCapsule, Har
 
 impl HardenedCapsule {
     /// Protects a module, where it has PTX. What is not PTX would do something else, and is left out.
-    fn module(&mut self, index: usize, scheme: Scheme) -> Result<(), HardenError> {
-        let recorded = &self.capsule.modules[index];
-        let Some(blob) = recorded.ptx else { return Ok(()) };
-        let bytes = self.capsule.blobs.get(blob)?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| HardenError::NotText(recorded.id.0))?;
-        let name = format!("module{}.ptx", recorded.id.0);
-        let mistakes =
-            |errors: ptx::Errors| HardenError::Mistakes { module: index as u32, mistakes: errors.to_string() };
-        let reading = ptx::parse_parts(&name, text).map_err(mistakes)?;
+    fn module(
+        &mut self,
+        index: usize,
+        reading: Reading,
+        scheme: Scheme,
+        choice: Option<&ProtectionChoice>,
+    ) -> Result<(), HardenError> {
         if let Some(errors) = reading.refused.values().next() {
             // A function whose body is not read would be gone from the text.
             let reason = format!("a function of its module cannot be read: {}", first_line(&errors.to_string()));
@@ -99,9 +116,12 @@ impl HardenedCapsule {
             self.coverage.refused.extend(kernels.map(|name| RefusedKernel { name, reason: reason.clone() }));
             return Ok(());
         }
-        let protected = protect(&reading.module, scheme)?;
+        let chosen = |function: FunctionId, pc: Pc| {
+            choice.is_none_or(|choice| choice.0.contains(&CodePlace { module: index, function, pc }))
+        };
+        let protected = protect(&reading.module, scheme, &chosen)?;
         let written = ptx::print(&protected.module);
-        if ptx::parse(&name, &written).ok().as_ref() != Some(&protected.module) {
+        if ptx::parse(&file_name(index), &written).ok().as_ref() != Some(&protected.module) {
             return Err(HardenError::Text(index as u32));
         }
         let functions = self.count(&reading.module, &protected.functions);
@@ -123,6 +143,8 @@ impl HardenedCapsule {
             let name = function.name.clone();
             match protection {
                 Protection::Declared => {}
+                Protection::Unchosen if function.kernel => self.coverage.unchosen.push(name),
+                Protection::Unchosen => {}
                 Protection::Written(origins) => {
                     self.coverage.add(function.body.len() as u64, OriginCounts::of(origins));
                     if function.kernel {
@@ -141,6 +163,24 @@ impl HardenedCapsule {
         }
         hardened
     }
+}
+
+/// The modules of a capsule that are PTX, by their numbers, as they are read.
+pub(super) fn modules(capsule: &Capsule) -> impl Iterator<Item = (usize, Result<Reading, HardenError>)> {
+    let with_ptx = capsule.modules.iter().enumerate().filter_map(|(index, module)| Some((index, module.ptx?)));
+    with_ptx.map(|(index, blob)| (index, read(capsule, index, blob)))
+}
+
+fn read(capsule: &Capsule, index: usize, blob: BlobId) -> Result<Reading, HardenError> {
+    let bytes = capsule.blobs.get(blob)?;
+    let module = index as u32;
+    let text = std::str::from_utf8(&bytes).map_err(|_| HardenError::NotText(module))?;
+    ptx::parse_parts(&file_name(index), text)
+        .map_err(|errors| HardenError::Mistakes { module, mistakes: errors.to_string() })
+}
+
+fn file_name(index: usize) -> String {
+    format!("module{index}.ptx")
 }
 
 fn kernels(module: &Module) -> impl Iterator<Item = String> {

@@ -5,11 +5,23 @@
 //!
 //! [`harden()`] makes a capsule of another one: the same events with the same kernels, parameters and outputs, and PTX that
 //! the room `rewrite::protect` has written protection into. What ends a launch of it at a failed comparison counts as
-//! detected.
+//! detected. A [`ProtectionChoice`] says which instructions are protected, if not all are: selected by words, or by
+//! [what they are worth](ExecutedCode::worth) by the document of a campaign.
 
+mod choice;
+mod code;
 mod coverage;
+mod dynamic;
 mod harden;
+mod opened;
+mod tally;
+mod values;
 
+pub use choice::{ProtectionChoice, ProtectionDemand, ProtectionForecast};
+pub use code::{CodePlace, ExecutedCode, ExecutedInstruction};
 pub use coverage::{Coverage, RefusedKernel};
+pub use dynamic::DynamicCounts;
 pub use harden::{HardenError, HardenedCapsule, harden};
+pub use opened::harden_opened;
 pub use rewrite::{OriginCounts, Scheme};
+pub use tally::{InstructionTally, tally_by_instruction};

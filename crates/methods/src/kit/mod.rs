@@ -1,5 +1,6 @@
 //! The parts that methods share: campaigns that are made once and kept, settings, the course of one thread, files, tables of patterns.
 
+mod budget;
 mod campaigns;
 pub(crate) mod chosen;
 mod comparison;
@@ -13,6 +14,7 @@ mod profile;
 pub(crate) mod settings;
 mod thread;
 
+pub(crate) use budget::most_within;
 pub use campaigns::{Campaigns, FinishedCampaign, StudySubject};
 pub use comparison::{CommandStarter, OutputComparison};
 pub use error::StudyError;

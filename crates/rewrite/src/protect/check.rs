@@ -1,7 +1,7 @@
 //! Comparisons of registers with their shadows, chained into one predicate, and the notification behind them.
 //!
 //! The comparisons of an instruction run under its guard, which is compared first. Bits are compared, whatever they stand
-//! for. The guard of a branch is compared before the branch.
+//! for; predicates become words before. The guard of a branch is compared before the branch.
 
 use crate::code::Coder;
 use crate::refusal::Refusal;
@@ -13,28 +13,26 @@ use isa::{Op, Src, Type};
 pub(super) struct Checker {
     /// Whether one failed.
     failed: Reg,
-    /// Whether two predicates differ.
-    differs: Reg,
 }
 
 impl Checker {
     /// Registers for it.
     pub(super) fn new(coder: &mut Coder<'_>) -> Self {
-        Self { failed: coder.register(Type::Pred), differs: coder.register(Type::Pred) }
+        Self { failed: coder.register(Type::Pred) }
     }
 
-    /// Compares the guard of an instruction, where it has one, and then other registers, each with its shadow.
+    /// Compares the guard of an instruction with its shadow, as words, where it has one with a shadow, and then other registers
+    /// where it holds, each with its shadow.
     pub(super) fn compare(
         self,
         coder: &mut Coder<'_>,
-        guard: Option<(Guard, Reg)>,
+        (guard, words): (Option<Guard>, Option<(Reg, Reg)>),
         pairs: &[(Reg, Reg)],
     ) -> Result<(), Refusal> {
+        let Some((guard, words)) = guard.zip(words) else { return self.compare_under(coder, guard, pairs) };
         let mut begun = false;
-        if let Some((guard, shadow)) = guard {
-            self.pair(coder, (guard.pred, shadow), &mut begun)?;
-            coder.guard = Some(guard);
-        }
+        self.pair(coder, words, &mut begun)?;
+        coder.guard = Some(guard);
         let compared = pairs.iter().try_for_each(|&pair| self.pair(coder, pair, &mut begun));
         coder.guard = None;
         compared
@@ -66,9 +64,8 @@ impl Checker {
 
     fn pair(self, coder: &mut Coder<'_>, (register, shadow): (Reg, Reg), begun: &mut bool) -> Result<(), Refusal> {
         let ty = match coder.function().registers.get(register.index()).map(facts::Register::width) {
-            Some(Width::Pred) | None => return self.predicates(coder, [register, shadow], begun),
             Some(Width::B16) => Type::B16,
-            Some(Width::B32) => Type::B32,
+            Some(Width::B32 | Width::Pred) | None => Type::B32,
             Some(Width::B64) => Type::B64,
             Some(Width::B128) => {
                 let (halves, of_shadow) = (coder.halves(register), coder.halves(shadow));
@@ -87,15 +84,5 @@ impl Checker {
         sources.extend(begun.then_some(Src::Reg(self.failed)));
         *begun = true;
         coder.push(&format!("setp.ne{chain}.{ty}"), &[self.failed], sources)
-    }
-
-    fn predicates(self, coder: &mut Coder<'_>, pair: [Reg; 2], begun: &mut bool) -> Result<(), Refusal> {
-        let target = if *begun { self.differs } else { self.failed };
-        coder.push("xor.pred", &[target], pair.map(Src::Reg).to_vec())?;
-        if std::mem::replace(begun, true) {
-            let both = [self.failed, self.differs].map(Src::Reg).to_vec();
-            coder.push("or.pred", &[self.failed], both)?;
-        }
-        Ok(())
     }
 }

@@ -52,15 +52,15 @@ impl Shadows<'_> {
         body: &mut NewBody<Origin>,
     ) -> Result<(), Refusal> {
         let numbered = || instructions.iter().zip((start as u32..).map(Pc));
-        for (instruction, pc) in numbered() {
+        for ((instruction, pc), at) in numbered().zip(0..) {
             self.coder.loc.clone_from(&instruction.loc);
-            for (register, shadow) in self.pairs(instruction) {
+            for (register, shadow) in self.pairs(instruction, &instructions[..at]) {
                 let arithmetic = self.arithmetic.get(register.index()).copied().unwrap_or(false);
                 let pair = [register, shadow];
                 signature.compare(&mut self.coder, self.opaque, instruction.guard, pair, arithmetic)?;
                 self.copies = true;
             }
-            if let Some(guard) = instruction.guard {
+            if let Some(guard) = self.compared_guard(instruction) {
                 match GuardCheck::of(instruction) {
                     GuardCheck::Ways => self.expect(signature, Some(guard), guard, true)?,
                     GuardCheck::Behind if instructions.len() == 1 => {}
@@ -88,7 +88,7 @@ impl Shadows<'_> {
         body: &mut NewBody<Origin>,
     ) -> Result<(), Refusal> {
         let [instruction] = instructions else { return Ok(()) };
-        let Some(guard) = instruction.guard else { return Ok(()) };
+        let Some(guard) = self.compared_guard(instruction) else { return Ok(()) };
         let opposite = Guard { negated: !guard.negated, ..guard };
         self.coder.loc.clone_from(&instruction.loc);
         match GuardCheck::of(instruction) {

@@ -15,7 +15,7 @@ use crate::protect::checks::{Checks, Notification};
 use crate::protect::eligible::Treatment;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
-use crate::protect::pieces::pieces;
+use crate::protect::pieces::{TreatedPiece, pieces};
 use crate::protect::place::{NewBody, leaders, may_come_to_its_end};
 use crate::protect::refused::Unprotected;
 use crate::protect::signature::{arithmetic, leaves};
@@ -29,9 +29,14 @@ use std::collections::BTreeMap;
 /// How many instructions later a twin's result is read in place of a copy.
 const RECENT: usize = 6;
 
-/// Puts a twin before each eligible instruction of a function. The origins speak of its instructions as they are before this.
-pub(super) fn twin(function: &mut Function, notification: Notification) -> Result<Vec<Origin>, Unprotected> {
-    let (pieces, leaders) = (pieces(function)?, leaders(function));
+/// Puts a twin before each eligible instruction of a function that is chosen. The origins speak of its instructions as they are
+/// before this.
+pub(super) fn twin(
+    function: &mut Function,
+    notification: Notification,
+    chosen: &[bool],
+) -> Result<Vec<Origin>, Unprotected> {
+    let (pieces, leaders) = (pieces(function, chosen)?, leaders(function));
     let (undefined, arithmetic) = (undefined(function), arithmetic(function));
     let ends = may_come_to_its_end(function);
     let old = std::mem::take(&mut function.body);
@@ -40,7 +45,7 @@ pub(super) fn twin(function: &mut Function, notification: Notification) -> Resul
     let opaque = Opaque::new(&mut coder);
     let checks = Checks::new(&mut coder, notification);
     let mut twins = Twins { coder, opaque, checks, recent: BTreeMap::new(), uses_opaque: false, arithmetic };
-    for (range, treatment) in pieces {
+    for TreatedPiece { range, treatment, .. } in pieces {
         if leaders[range.start] {
             twins.recent.clear();
         }
@@ -271,14 +276,9 @@ impl Twins<'_> {
                 body.put(Origin::Check(twin.pc), self.coder.take());
             }
             Checks::Immediate(checker) => {
-                let mut compared = pair;
-                if self.width(register) == Width::Pred {
-                    self.uses_opaque = true;
-                    for pred in &mut compared {
-                        *pred = self.opaque.flag(&mut self.coder, *pred, true)?;
-                    }
-                }
-                checker.compare_under(&mut self.coder, twin.guard, &[compared.into()])?;
+                self.uses_opaque |= self.width(register) == Width::Pred;
+                let compared = self.opaque.comparable(&mut self.coder, pair.into())?;
+                checker.compare_under(&mut self.coder, twin.guard, &[compared])?;
                 body.put(Origin::Check(twin.pc), self.coder.take());
                 checker.notify(&mut self.coder);
                 body.put(Origin::Notify, self.coder.take());

@@ -20,6 +20,7 @@ mod origin;
 mod pieces;
 mod place;
 mod refused;
+mod select;
 mod shadow;
 mod signature;
 #[cfg(test)]
@@ -30,9 +31,10 @@ pub use origin::{Origin, OriginCounts};
 pub use refused::Unprotected;
 
 use crate::protect::checks::Notification;
+use crate::protect::eligible::Treatment;
 use crate::refusal::Refusal;
 use facts::Pc;
-use isa::{Function, Module};
+use isa::{Function, FunctionId, Module};
 
 /// How functions are protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +76,8 @@ impl Scheme {
 pub enum Protection {
     /// It has no body.
     Declared,
+    /// None of its instructions is chosen: it is left as it is.
+    Unchosen,
     /// It is protected; these are the origins of its instructions.
     Written(Vec<Origin>),
     /// It is left as it is.
@@ -89,25 +93,51 @@ pub struct ProtectedModule {
     pub functions: Vec<Protection>,
 }
 
-/// Protects all functions of a module that can be.
+/// Protects what can be protected of those instructions of a module that `chosen` holds, by the number of the function and the
+/// instruction in it.
 ///
 /// # Errors
 /// If the module that comes of it has a defect, which is a mistake of ours.
-pub fn protect(module: &Module, scheme: Scheme) -> Result<ProtectedModule, Refusal> {
+pub fn protect(
+    module: &Module,
+    scheme: Scheme,
+    chosen: &dyn Fn(FunctionId, Pc) -> bool,
+) -> Result<ProtectedModule, Refusal> {
     let mut module = module.clone();
-    let functions = module.functions.iter_mut().map(|function| protect_function(function, scheme)).collect();
+    let numbered = module.functions.iter_mut().zip((0..).map(FunctionId));
+    let functions =
+        numbered.map(|(function, id)| protect_function(function, scheme, &|pc: Pc| chosen(id, pc))).collect();
     match isa::verify::verify(&module).first() {
         None => Ok(ProtectedModule { module, functions }),
         Some(defect) => Err(Refusal::Malformed(defect.to_string())),
     }
 }
 
-fn protect_function(function: &mut Function, scheme: Scheme) -> Protection {
+/// By instruction of a function, whether protection can execute it twice; none where the function cannot be protected.
+#[must_use]
+pub fn executed_twice(function: &Function) -> Vec<bool> {
+    let mut twice = vec![false; function.body.len()];
+    let mut settled = function.clone();
+    let Ok(before) = joins::settle(&mut settled) else { return twice };
+    let all = vec![true; settled.body.len()];
+    for piece in pieces::pieces(&settled, &all).unwrap_or_default() {
+        if matches!(piece.treatment, Treatment::Duplicate | Treatment::Constant) {
+            let old = before[piece.range].iter();
+            old.for_each(|pc| twice.get_mut(pc.index()).into_iter().for_each(|twice| *twice = true));
+        }
+    }
+    twice
+}
+
+fn protect_function(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc) -> bool) -> Protection {
     if function.body.is_empty() {
         return Protection::Declared;
     }
+    if !(0..function.body.len() as u32).map(Pc).any(chosen) {
+        return Protection::Unchosen;
+    }
     let mut protected = function.clone();
-    match write(&mut protected, scheme) {
+    match write(&mut protected, scheme, chosen) {
         Ok(origins) => {
             *function = protected;
             Protection::Written(origins)
@@ -116,13 +146,14 @@ fn protect_function(function: &mut Function, scheme: Scheme) -> Protection {
     }
 }
 
-fn write(function: &mut Function, scheme: Scheme) -> Result<Vec<Origin>, Unprotected> {
+fn write(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc) -> bool) -> Result<Vec<Origin>, Unprotected> {
     let before = joins::settle(function)?;
+    let chosen: Vec<bool> = before.iter().map(|pc| chosen(*pc)).collect();
     let origins = match scheme {
-        Scheme::Drdv => shadow::double(function, Notification::Immediate)?,
-        Scheme::FastsigDrdv => shadow::double(function, Notification::Deferred)?,
-        Scheme::Sriv => immediate::twin(function, Notification::Immediate)?,
-        Scheme::FastsigSriv => immediate::twin(function, Notification::Deferred)?,
+        Scheme::Drdv => shadow::double(function, Notification::Immediate, &chosen)?,
+        Scheme::FastsigDrdv => shadow::double(function, Notification::Deferred, &chosen)?,
+        Scheme::Sriv => immediate::twin(function, Notification::Immediate, &chosen)?,
+        Scheme::FastsigSriv => immediate::twin(function, Notification::Deferred, &chosen)?,
     };
     place::drop_unnamed(function);
     let of = |pc: Pc| before.get(pc.index()).copied().unwrap_or(pc);

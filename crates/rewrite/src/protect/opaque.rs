@@ -68,6 +68,15 @@ impl Opaque {
         coder.make(Type::B32, "selp.b32", [holds, fails, pred].map(Src::Reg).to_vec())
     }
 
+    /// The registers of a pair, or, of predicates, words that tell them apart: an assembler would compute a predicate anew in a
+    /// comparison of predicates.
+    pub(super) fn comparable(self, coder: &mut Coder<'_>, pair: (Reg, Reg)) -> Result<(Reg, Reg), Refusal> {
+        match coder.function().registers.get(pair.0.index()).map(facts::Register::width) {
+            Some(Width::Pred) => Ok((self.flag(coder, pair.0, true)?, self.flag(coder, pair.1, true)?)),
+            _ => Ok(pair),
+        }
+    }
+
     fn select(self, coder: &mut Coder<'_>, ty: Type, to: Reg, value: Src, other: Src) -> Result<(), Refusal> {
         coder.push(&format!("selp.{ty}"), &[to], vec![value, other, Src::Reg(self.truth)])
     }

@@ -7,8 +7,19 @@ use facts::Pc;
 use isa::{Function, Instruction, Op, Space};
 use std::ops::Range;
 
-/// Instructions that are treated together, in order.
-pub(super) fn pieces(function: &Function) -> Result<Vec<(Range<usize>, Treatment)>, Unprotected> {
+/// Instructions that are treated together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TreatedPiece {
+    /// The instructions.
+    pub(super) range: Range<usize>,
+    /// What becomes of them.
+    pub(super) treatment: Treatment,
+    /// Whether one of them is chosen, and so all are.
+    pub(super) chosen: bool,
+}
+
+/// Instructions that are treated together, in order. `chosen` says by instruction whether it is protected.
+pub(super) fn pieces(function: &Function, chosen: &[bool]) -> Result<Vec<TreatedPiece>, Unprotected> {
     let (body, leaders) = (&function.body, leaders(function));
     let mut writers = vec![0_u32; function.registers.len()];
     let written = body.iter().flat_map(Instruction::writes).map(|(_, register)| register.index());
@@ -38,7 +49,10 @@ pub(super) fn pieces(function: &Function) -> Result<Vec<(Range<usize>, Treatment
                 return Err(refused(body, inner, "it stands between instructions that hand each other the carry flag"));
             }
         }
-        pieces.push((pc..end, treatment));
+        let chosen = (pc..end).any(|at| chosen.get(at).copied().unwrap_or(false));
+        let is_left = !chosen && matches!(treatment, Treatment::Duplicate | Treatment::Constant);
+        let treatment = if is_left { Treatment::Alone } else { treatment };
+        pieces.push(TreatedPiece { range: pc..end, treatment, chosen });
         pc = end;
     }
     Ok(pieces)

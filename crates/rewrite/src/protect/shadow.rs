@@ -17,9 +17,10 @@ use crate::protect::checks::{Checks, Notification};
 use crate::protect::eligible::Treatment;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
-use crate::protect::pieces::pieces;
+use crate::protect::pieces::{TreatedPiece, pieces};
 use crate::protect::place::{NewBody, may_come_to_its_end};
 use crate::protect::refused::Unprotected;
+use crate::protect::select::{Shadowed, is_written};
 use crate::protect::signature::arithmetic;
 use crate::protect::undefined::{begin_as_zero, undefined};
 use crate::refusal::Refusal;
@@ -27,9 +28,15 @@ use facts::{Guard, Pc, Reg, Width};
 use isa::op::SourceRole;
 use isa::{Base, Dst, Function, Instruction, Src, Type};
 
-/// Doubles the registers of a function. The origins speak of its instructions as they are before this.
-pub(super) fn double(function: &mut Function, notification: Notification) -> Result<Vec<Origin>, Unprotected> {
-    let pieces = pieces(function)?;
+/// Doubles the registers of a function, for the instructions that are chosen. The origins speak of its instructions as they are
+/// before this.
+pub(super) fn double(
+    function: &mut Function,
+    notification: Notification,
+    chosen: &[bool],
+) -> Result<Vec<Origin>, Unprotected> {
+    let pieces = pieces(function, chosen)?;
+    let shadowed = Shadowed::of(function, &pieces);
     let (undefined, arithmetic) = (undefined(function), arithmetic(function));
     let ends = may_come_to_its_end(function);
     let old = std::mem::take(&mut function.body);
@@ -37,8 +44,8 @@ pub(super) fn double(function: &mut Function, notification: Notification) -> Res
     let mut coder = Coder::new(function, None);
     let opaque = Opaque::new(&mut coder);
     let checks = Checks::new(&mut coder, notification);
-    let mut shadows = Shadows { coder, opaque, checks, of: Vec::new(), copies: false, arithmetic };
-    for (range, treatment) in pieces {
+    let mut shadows = Shadows { coder, opaque, checks, of: Vec::new(), copies: false, arithmetic, shadowed };
+    for TreatedPiece { range, treatment, .. } in pieces {
         shadows.piece(&old[range.clone()], range.start, treatment, &mut body)?;
     }
     if let Checks::Deferred(signature) = shadows.checks {
@@ -61,6 +68,8 @@ pub(super) struct Shadows<'f> {
     pub(super) copies: bool,
     /// By register: whether only arithmetic writes it.
     pub(super) arithmetic: Vec<bool>,
+    /// Which registers have a shadow.
+    pub(super) shadowed: Shadowed,
 }
 
 impl Shadows<'_> {
@@ -76,7 +85,10 @@ impl Shadows<'_> {
         if treatment == Treatment::Alone {
             match self.checks {
                 Checks::Immediate(checker) => {
-                    numbered().try_for_each(|(instruction, pc)| self.check(checker, instruction, pc, body))?;
+                    for ((instruction, pc), at) in numbered().zip(0..) {
+                        let pairs = self.pairs(instruction, &instructions[..at]);
+                        self.check(checker, (instruction, pc), &pairs, body)?;
+                    }
                 }
                 Checks::Deferred(signature) => self.sign_before(signature, instructions, start, body)?,
             }
@@ -176,6 +188,9 @@ impl Shadows<'_> {
     fn copy(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let guard = instruction.guard.filter(|guard| instruction.writes().all(|(_, written)| written != guard.pred));
         for (_, register) in instruction.writes() {
+            if !self.shadowed.has(register) {
+                continue;
+            }
             let (shadow, width) = (self.shadow(register), self.width(register));
             self.coder.guard = guard;
             self.copies = true;
@@ -185,36 +200,50 @@ impl Shadows<'_> {
         Ok(())
     }
 
-    /// The registers that an instruction reads, but for its guard, each with its shadow.
-    pub(super) fn pairs(&mut self, instruction: &Instruction) -> Vec<(Reg, Reg)> {
+    /// The registers that an instruction reads and that are compared, but for its guard, each with its shadow; without those that
+    /// `earlier` instructions of its piece write.
+    pub(super) fn pairs(&mut self, instruction: &Instruction, earlier: &[Instruction]) -> Vec<(Reg, Reg)> {
         let roles: Vec<SourceRole> = instruction.op.signature().source_parts().map(|part| part.role).collect();
         let mut pairs: Vec<(Reg, Reg)> = Vec::new();
         for (source, at) in instruction.src.iter().zip(0..) {
             let Some(register) = source.register() else { continue };
             let guards = instruction.guard.is_some_and(|guard| guard.pred == register);
             let hint = roles.get(at) == Some(&SourceRole::Hint);
-            if !guards && !hint && pairs.iter().all(|(known, _)| *known != register) {
+            let compared = self.shadowed.is_compared(register) && !is_written(register, earlier);
+            if compared && !guards && !hint && pairs.iter().all(|(known, _)| *known != register) {
                 pairs.push((register, self.shadow(register)));
             }
         }
         pairs
     }
 
-    /// Compares each register that an instruction reads with its shadow, and ends the launch where one differs.
+    /// The guard of an instruction, if it is compared with its shadow.
+    pub(super) fn compared_guard(&self, instruction: &Instruction) -> Option<Guard> {
+        instruction.guard.filter(|guard| self.shadowed.is_compared(guard.pred))
+    }
+
+    /// A register and its shadow as they are compared.
+    fn comparable(&mut self, pair: (Reg, Reg)) -> Result<(Reg, Reg), Refusal> {
+        self.copies |= self.width(pair.0) == Width::Pred;
+        self.opaque.comparable(&mut self.coder, pair)
+    }
+
+    /// Compares registers that an instruction reads with their shadows, and ends the launch where one differs.
     fn check(
         &mut self,
         checker: Checker,
-        instruction: &Instruction,
-        pc: Pc,
+        (instruction, pc): (&Instruction, Pc),
+        pairs: &[(Reg, Reg)],
         body: &mut NewBody<Origin>,
     ) -> Result<(), Refusal> {
         self.coder.loc.clone_from(&instruction.loc);
-        let pairs = self.pairs(instruction);
-        let guard = instruction.guard.map(|guard| (guard, self.shadow(guard.pred)));
+        let guard = self.compared_guard(instruction).map(|guard| (guard.pred, self.shadow(guard.pred)));
         if guard.is_none() && pairs.is_empty() {
             return Ok(());
         }
-        checker.compare(&mut self.coder, guard, &pairs)?;
+        let words = guard.map(|pair| self.comparable(pair)).transpose()?;
+        let pairs = pairs.iter().map(|&pair| self.comparable(pair)).collect::<Result<Vec<_>, _>>()?;
+        checker.compare(&mut self.coder, (instruction.guard, words), &pairs)?;
         body.put(Origin::Check(pc), self.coder.take());
         checker.notify(&mut self.coder);
         body.put(Origin::Notify, self.coder.take());
@@ -233,6 +262,9 @@ impl Shadows<'_> {
         for &register in undefined {
             let width = self.width(register);
             begin_as_zero(&mut self.coder, register, width)?;
+            if !self.shadowed.has(register) {
+                continue;
+            }
             let shadow = self.shadow(register);
             self.opaque.copy(&mut self.coder, shadow, register, width)?;
         }

@@ -12,7 +12,7 @@ fn protected(body: &str) -> (Vec<String>, Vec<Origin>) {
 
 fn protected_by(scheme: Scheme, body: &str) -> (Vec<String>, Vec<Origin>) {
     let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
-    let mut made = protect(&module, scheme).unwrap();
+    let mut made = protect(&module, scheme, &|_, _| true).unwrap();
     let text = ptx::print(&made.module);
     assert_eq!(ptx::parse("again.ptx", &text).unwrap(), made.module, "{text}");
     let Protection::Written(origins) = made.functions.remove(0) else { panic!("{:?}", made.functions) };
@@ -35,7 +35,7 @@ fn kinds(origins: &[Origin]) -> String {
 
 fn refused(body: &str) -> String {
     let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
-    let made = protect(&module, Scheme::Drdv).unwrap();
+    let made = protect(&module, Scheme::Drdv, &|_, _| true).unwrap();
     assert_eq!(made.module, module);
     match &made.functions[0] {
         Protection::Refused(why) => why.to_string(),
@@ -146,4 +146,76 @@ fn a_comparison_of_a_guarded_instruction_executes_under_its_guard_as_it_was() {
     let under = lines.iter().filter(|line| line.starts_with('@') && line.contains("setp.ne.or")).collect::<Vec<_>>();
     assert_eq!(under.len(), 2, "{lines:#?}");
     assert!(!under[0].starts_with("@%p ") && under[1].starts_with("@%p "), "{lines:#?}");
+}
+
+/// What is written where only these instructions are chosen, a letter for each instruction.
+fn written_of(scheme: Scheme, body: &str, chosen: &[u32]) -> (Vec<String>, String) {
+    let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
+    let mut made = protect(&module, scheme, &|_, pc| chosen.contains(&pc.0)).unwrap();
+    let text = ptx::print(&made.module);
+    let lines = text.lines().map(|line| line.trim().to_owned());
+    let lines = lines.filter(|line| line.ends_with(';') && !line.starts_with('.')).collect();
+    match made.functions.remove(0) {
+        Protection::Written(origins) => (lines, kinds(&origins)),
+        Protection::Unchosen => (lines, String::new()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_chosen_sum_has_a_copy_of_what_it_reads_and_its_own_result_is_compared() {
+    // The load's result is copied for the duplicate; the address has neither shadow nor comparison.
+    let (lines, kinds) = written_of(Scheme::Drdv, STORE, &[2]);
+    assert_eq!(kinds, "eeeeoocodknoo", "{lines:#?}");
+    let compared = lines.iter().filter(|line| line.starts_with("setp.ne.")).collect::<Vec<_>>();
+    assert!(compared.len() == 1 && compared[0].contains("b32"), "{lines:#?}");
+    let (lines, kinds) = written_of(Scheme::Sriv, STORE, &[2]);
+    assert_eq!(kinds, "eeeeooddoknoo", "{lines:#?}");
+}
+
+#[test]
+fn what_is_protected_is_compared_where_it_comes_to_what_is_not() {
+    let body = "mov.u32 %v, %tid.x;\nadd.u32 %w, %v, 1;\nmul.lo.u32 %w, %w, %v;\nst.shared.u32 [0], %w;\nret;";
+    // The product reads the sum: it stands alone, and its result is copied into the shadow, which the sum has.
+    let (lines, kinds) = written_of(Scheme::Drdv, body, &[1]);
+    assert_eq!(kinds, "eeeeocodknocknoo", "{lines:#?}");
+    let (lines, kinds) = written_of(Scheme::Drdv, body, &[2]);
+    assert_eq!(kinds, "eeeeococodknoo", "{lines:#?}");
+}
+
+#[test]
+fn an_unchosen_guard_is_not_compared_and_a_chosen_one_is() {
+    let body = "mov.u32 %v, %tid.x;\nsetp.eq.u32 %p, %v, 2;\nmul.lo.u32 %w, %v, 3;\n@%p st.shared.u32 [0], %w;\nret;";
+    let (lines, _) = written_of(Scheme::Drdv, body, &[2]);
+    let compared = lines.iter().filter(|line| line.contains("setp.ne.or.b32")).collect::<Vec<_>>();
+    assert!(compared.len() == 1 && compared[0].starts_with("@%p "), "{lines:#?}");
+    assert!(lines.iter().all(|line| !line.contains(".pred")), "{lines:#?}");
+    // The guard is looked at behind the store, under it and under the opposite; the stored value has no shadow.
+    let (lines, kinds) = written_of(Scheme::FastsigDrdv, body, &[1]);
+    assert!(kinds.contains("odookkkk"), "{kinds}: {lines:#?}");
+    assert!(lines.iter().all(|line| !line.starts_with("mul") || !line.contains("beamline")), "{lines:#?}");
+}
+
+#[test]
+fn nothing_chosen_leaves_the_function_as_it_is() {
+    for scheme in Scheme::ALL {
+        let (lines, kinds) = written_of(scheme, STORE, &[]);
+        assert_eq!((lines.len(), kinds.as_str()), (5, ""), "{lines:#?}");
+    }
+}
+
+#[test]
+fn only_what_can_be_executed_twice_is_named_so() {
+    let module = ptx::parse("k.ptx", &format!("{HEAD}{STORE}\n}}\n")).unwrap();
+    assert_eq!(executed_twice(&module.functions[0]), [false, false, true, false, false]);
+}
+
+#[test]
+fn predicates_are_compared_as_words_by_every_scheme() {
+    let body = "mov.u32 %v, %tid.x;\nsetp.eq.u32 %p, %v, 2;\n@%p st.shared.u32 [0], %v;\n@%p bra L;\nL:\nret;";
+    for scheme in Scheme::ALL {
+        let (lines, _) = protected_by(scheme, body);
+        assert!(lines.iter().all(|line| !line.contains("xor.pred") && !line.contains("or.pred")), "{lines:#?}");
+        assert!(lines.iter().filter(|line| line.starts_with("selp.b32")).count() >= 2, "{lines:#?}");
+    }
 }

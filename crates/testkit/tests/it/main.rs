@@ -18,6 +18,7 @@ mod exhaustive;
 mod gpu_qin;
 mod guest;
 mod hardened;
+mod hardened_parts;
 mod kernels;
 mod method;
 mod printed;

@@ -14,7 +14,7 @@ use super::super::ends::{Rate, Tally};
 use super::super::executed::Executed;
 use super::super::show::rate_document;
 use super::studied::{Part, Studied};
-use crate::kit::StudyError;
+use crate::kit::{StudyError, most_within};
 
 /// The budgets, as shares of the dynamic instructions.
 pub(super) const LEVELS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
@@ -46,17 +46,7 @@ impl Protection {
         let pcs: Vec<u32> = executed.keys().copied().collect();
         let item = |pc: &u32| KnapsackItem { cost: executed[pc], value: values.get(pc).copied().unwrap_or(0) };
         let knapsack = Knapsack::new(pcs.iter().map(item));
-        // The largest demand whose cheapest cover is within the budget.
-        let (mut within, mut beyond) = (0, knapsack.value() + 1);
-        let mut best = Vec::new();
-        while beyond - within > 1 {
-            let demand = within + (beyond - within) / 2;
-            match knapsack.cover(demand).filter(|cover| cover.cost <= budget) {
-                Some(cover) => (within, best) = (cover.value.max(demand), cover.items),
-                None => beyond = demand,
-            }
-        }
-        Self(best.into_iter().map(|at| pcs[at]).collect())
+        Self(most_within(&knapsack, budget).items.into_iter().map(|at| pcs[at]).collect())
     }
 
     /// Of the corruptions of a campaign, those in protected instructions.
