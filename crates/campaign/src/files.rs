@@ -165,6 +165,16 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Where [`write()`] would put a file: its directory without links, and its name there. Two names of one file have one place.
+///
+/// # Errors
+/// If its directory is not there, or links lead in a circle.
+pub fn place(path: &Path) -> io::Result<PathBuf> {
+    let path = behind_links(path)?;
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(fs::canonicalize(directory)?.join(path.file_name().unwrap_or_default()))
+}
+
 /// How many links are followed, as Linux does.
 const LINKS: usize = 40;
 
@@ -272,8 +282,12 @@ mod tests {
         write(Path::new("/dev/null"), text("three")).unwrap();
         let writable = |path: &Path| check_writable(path).is_ok();
         assert!(writable(&link) && writable(&dir.path().join("newer.html")) && writable(Path::new("/dev/null")));
+        fs::create_dir(dir.path().join("in")).unwrap();
+        let winding = dir.path().join("in/../new.html");
+        assert_eq!(place(&dangling).unwrap(), place(&winding).unwrap());
+        assert_ne!(place(&dangling).unwrap(), place(&path).unwrap());
         assert!(!writable(dir.path()) && !writable(&dir.path().join("none/page.html")) && !writable(&circle));
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 6);
         assert!(write(dir.path(), text("four")).is_err());
         assert!(write(&dir.path().join("none/page.html"), text("five")).is_err());
     }

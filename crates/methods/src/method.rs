@@ -29,6 +29,11 @@ pub trait Method: Sync {
         true
     }
 
+    /// Why the rates of its runs are not those of the program, if they are not: a sentence that says where those stand.
+    fn rates_elsewhere(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether the words mean something, as far as that can be told without a capsule.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Every method there is.
 
-use campaign::{Aim, SelectionWords, TargetError};
+use campaign::{Aim, MethodChoice, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
@@ -69,6 +69,12 @@ pub fn find(name: &str) -> Result<&'static dyn Method, TargetError> {
     let known = || planners().map(|method| format!("{} ({})", method.name(), method.about())).collect::<Vec<_>>();
     let found = METHODS.iter().find(|method| method.name() == name);
     found.copied().ok_or_else(|| TargetError::new(format!("use the method `{name}`: there is {}", known().join(", "))))
+}
+
+/// Why the rates of a campaign's runs are not those of its program, if its method says so.
+#[must_use]
+pub fn rates_elsewhere(choice: Option<&MethodChoice>) -> Option<&'static str> {
+    find(&choice?.name).ok()?.rates_elsewhere()
 }
 
 /// The methods that choose sites of campaigns.

@@ -7,6 +7,7 @@ use crate::out;
 use anyhow::anyhow;
 use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Subpopulation, Summary};
 use fault::base_name;
+use methods::registry;
 use std::path::Path;
 
 /// The conditions under which a campaign fails: bounds, and whether one that cannot be decided counts as exceeded.
@@ -49,6 +50,9 @@ impl FailConditions {
             return Ok(());
         }
         let results = Results::open(dir).code(Code::Refused)?;
+        if let Some(why) = registry::rates_elsewhere(results.config().selection.method.as_ref()) {
+            return Err(Failure::new(Code::Unjudged, anyhow!("judge the bounds: {why}")));
+        }
         let verdicts = results.judge(&self.bounds, &base_name).code(Code::Refused)?;
         self.tell(&verdicts)?;
         match unjudged(&results.summary().code(Code::Refused)?, &verdicts) {

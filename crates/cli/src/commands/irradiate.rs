@@ -11,7 +11,7 @@ use crate::waiting::Waiting;
 use anyhow::anyhow;
 use campaign::names::file_name;
 use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, Summary};
-use methods::Estimates;
+use methods::{Estimates, registry};
 use serde::Serialize;
 use session::Session;
 use std::collections::BTreeSet;
@@ -140,6 +140,9 @@ pub(crate) fn estimates(session: &Session, results: &Results) -> Result<Option<E
 struct Both<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
+    /// Why the rates of the summary are not those of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
     method: &'a serde_json::Value,
 }
 
@@ -147,9 +150,15 @@ struct Both<'a> {
 pub(crate) fn show(summary: &Summary, estimates: Option<&Estimates>, json: bool) -> Result<(), Failure> {
     match (json, estimates) {
         (true, None) => out::json(summary),
-        (true, Some(estimates)) => out::json(&Both { summary, method: &estimates.json }),
+        (true, Some(estimates)) => out::json(&Both {
+            summary,
+            note: registry::rates_elsewhere(summary.config.selection.method.as_ref()),
+            method: &estimates.json,
+        }),
         (false, estimates) => {
-            let text = report::text::summary(summary, fault::base_name);
+            let note = registry::rates_elsewhere(summary.config.selection.method.as_ref())
+                .map(|why| format!("Of these runs alone: {why}.\n\n"));
+            let text = note.unwrap_or_default() + &report::text::summary(summary, fault::base_name);
             let more = estimates.map(|estimates| format!("\n{}", report::study::text(&estimates.study)));
             out::text(&(text + &more.unwrap_or_default()))
         }

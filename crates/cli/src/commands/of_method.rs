@@ -96,8 +96,7 @@ fn check_written(all: &[CommandOption], options: &Options, plot: Option<&Path>) 
     for path in named.map(Path::new).chain(plot) {
         let writable = campaign::files::check_writable(path);
         writable.with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
-        let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let place = place.canonicalize().unwrap_or(place);
+        let place = campaign::files::place(path).unwrap_or_else(|_| path.to_owned());
         if known.contains(&place) {
             let twice = anyhow::anyhow!("write two files to {}: give each a name of its own", path.display());
             return Err(Failure::new(Code::Usage, twice));

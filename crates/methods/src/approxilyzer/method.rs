@@ -28,6 +28,12 @@ impl crate::Method for ApproxilyzerMethod {
         )
     }
 
+    fn rates_elsewhere(&self) -> Option<&'static str> {
+        Some(
+            "the runs are pilots of classes, and error sites of known outcome have no run; the rates of all sites are those of the method",
+        )
+    }
+
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
         parsed(words).map(drop)
     }

@@ -29,6 +29,9 @@ pub(super) const COMMAND: CommandOption = CommandOption::any(
 pub(super) const SECONDS: CommandOption =
     CommandOption::any("metric-seconds", "S", Some("10"), "Time that a call of --metric-command may take");
 
+/// Seconds that a call may take, at most.
+const MOST_SECONDS: f64 = 1e6;
+
 /// Reasons why sites are unjudged that are told, at most.
 const MOST_REASONS: usize = 3;
 
@@ -79,6 +82,9 @@ impl ErrorMetric {
         let Some(command) = options.get::<String>("metric-command")? else { return Ok(None) };
         let seconds: f64 = options.get("metric-seconds")?.unwrap_or(10.0);
         let words = |text: String| Err(StudyError::Words(text));
+        if !(seconds > 0.0 && seconds <= MOST_SECONDS) {
+            return words(format!("allow --metric-command {seconds} s: expected more than 0, at most {MOST_SECONDS}"));
+        }
         let metrics = |it: &Quality| [it.metric, it.bad_metric, it.bins_metric].iter().any(Option::is_some);
         let other = said.quality.iter().find(|(name, it)| metrics(it) || (*name != "*" && it.judges()));
         if let Some((name, _)) = other {

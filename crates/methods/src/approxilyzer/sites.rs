@@ -73,7 +73,7 @@ pub(super) struct KernelSites {
 pub(super) const MOST_STEPS: usize = 1 << 24;
 
 /// Classes of a selection, at most, and path groups: about two gigabytes.
-pub(super) const MOST_CLASSES: usize = 8_000_000;
+pub(super) const MOST_CLASSES: usize = 2_000_000;
 
 /// All sites of a selection.
 #[derive(Default)]
@@ -161,8 +161,8 @@ impl Sites {
     pub(super) fn refusal(&self) -> Option<String> {
         self.classes_cut.then(|| {
             format!(
-                "join the error sites: there are more than {MOST_CLASSES} classes; lower `decisions`, keep less apart, leave `control` on, \
-                 or select kernels"
+                "join the error sites: there are more than {MOST_CLASSES} classes; leave `control` on, lower `decisions`, keep less \
+                 apart, or select kernels"
             )
         })
     }
