@@ -45,14 +45,19 @@ fn pruned(it: &Measured) -> f64 {
 
 fn pruning(all: &[Measured]) -> Vec<Statement> {
     let mut found = Vec::new();
-    let least = all.iter().map(pruned).fold(1.0, f64::min);
+    let [mut run, mut covered] = [0, 0];
+    for it in all {
+        run += it.count("sites.run");
+        covered += it.count("sites.all") - it.count("sites.not_covered");
+    }
+    let together = 1.0 - run as f64 / covered.max(1) as f64;
     found.push(statement(
         "pruning techniques prune 99.78 % of the error sites (Relyzer, Section 2.2)",
         "99.78 % over its applications",
-        format!("at least {} in each of {} applications", percent(least), all.len()),
+        format!("{} of the covered sites of {} applications", percent(together), all.len()),
         Judged::plain(
-            "each of our applications reaches 99.78 % of the covered sites",
-            !all.is_empty() && least >= 0.9978,
+            "of the covered sites of all our applications together, at most 0.22 % are run",
+            !all.is_empty() && together >= 0.9978,
         ),
     ));
     let of_table: Vec<(&str, f64)> =

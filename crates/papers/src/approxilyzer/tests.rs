@@ -81,7 +81,9 @@ fn all(measured: &[Measured]) -> Vec<Statement> {
 #[test]
 fn what_is_as_in_the_chapter_holds() {
     for it in all(&as_in_the_chapter()) {
-        assert_eq!(it.judged.verdict, Verdict::Holds, "{}: {}", it.claim, it.ours);
+        let undecidable = it.judged.rule.starts_with("the chapter does not say");
+        let expected = if undecidable { Verdict::Open } else { Verdict::Holds };
+        assert_eq!(it.judged.verdict, expected, "{}: {}", it.claim, it.ours);
     }
 }
 
