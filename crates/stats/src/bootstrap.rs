@@ -28,6 +28,29 @@ pub fn bootstrap_of_pairs(
     bootstrap_pairs(subjects, |one, other| if one < other { value(one, other) } else { None }, false, confidence, seed)
 }
 
+/// The bounds of a share: the sum of the first numbers of subjects by the sum of their second ones. None of fewer than two
+/// subjects, or if all second ones are zero.
+#[must_use]
+pub fn bootstrap_of_ratio(subjects: &[(f64, f64)], confidence: Confidence, seed: u64) -> Option<Interval> {
+    let count = Some(subjects.len() as u64).filter(|&count| count >= 2)?;
+    let ratio = |repeat: u64| {
+        let mut draws = Draws::new(seed, repeat);
+        let drawn = (0..count).filter_map(|_| subjects.get(draws.below(count)? as usize));
+        let (part, whole) = drawn.fold((0.0, 0.0), |(part, whole), it| (part + it.0, whole + it.1));
+        (whole > 0.0).then(|| part / whole)
+    };
+    percentiles((0..REPEATS).filter_map(ratio).collect(), confidence)
+}
+
+/// The bounds that leave the same share of the means out on both sides.
+fn percentiles(mut means: Vec<f64>, confidence: Confidence) -> Option<Interval> {
+    means.sort_by(f64::total_cmp);
+    let last = means.len().checked_sub(1)?;
+    let at = |share: f64| means[((last as f64 * share).round() as usize).min(last)];
+    let tail = confidence.alpha() / 2.0;
+    Some(Interval { low: at(tail), high: at(1.0 - tail) })
+}
+
 fn bootstrap_pairs(
     subjects: usize,
     value: impl Fn(usize, usize) -> Option<f64>,
@@ -39,13 +62,8 @@ fn bootstrap_pairs(
         return None;
     }
     let table: Vec<Option<f64>> = (0..subjects * subjects).map(|at| value(at / subjects, at % subjects)).collect();
-    let mut means: Vec<f64> =
-        (0..REPEATS).filter_map(|repeat| mean(&table, subjects, alone, Draws::new(seed, repeat))).collect();
-    means.sort_by(f64::total_cmp);
-    let last = means.len().checked_sub(1)?;
-    let at = |share: f64| means[((last as f64 * share).round() as usize).min(last)];
-    let tail = confidence.alpha() / 2.0;
-    Some(Interval { low: at(tail), high: at(1.0 - tail) })
+    let means = (0..REPEATS).filter_map(|repeat| mean(&table, subjects, alone, Draws::new(seed, repeat)));
+    percentiles(means.collect(), confidence)
 }
 
 /// The mean of one sample of subjects.
@@ -80,6 +98,20 @@ mod tests {
         });
         let share = held.count() as f64 / 300.0;
         assert!((0.89..0.99).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn a_share_is_as_certain_as_its_subjects_are_many() {
+        let mut draws = Draws::new(8, 0);
+        let subjects: Vec<(f64, f64)> = (0..60).map(|_| (f64::from(u8::from(draws.unit() < 0.5)), 1.0)).collect();
+        let plain: Vec<f64> = subjects.iter().map(|it| it.0).collect();
+        let of = |it: &[(f64, f64)]| bootstrap_of_ratio(it, Confidence::PERCENT_95, 1);
+        // With equal weights it is the mean; weights are relative.
+        let (ratio, mean) = (of(&subjects).unwrap(), bootstrap(&plain, Confidence::PERCENT_95, 2).unwrap());
+        assert!((ratio.low - mean.low).abs() < 0.05 && (ratio.high - mean.high).abs() < 0.05, "{ratio:?} {mean:?}");
+        let heavy: Vec<(f64, f64)> = subjects.iter().map(|it| (it.0 * 9.0, it.1 * 9.0)).collect();
+        assert_eq!(of(&heavy), Some(ratio));
+        assert_eq!((of(&subjects[..1]), of(&[(0.0, 0.0); 3])), (None, None));
     }
 
     #[test]

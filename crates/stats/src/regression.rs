@@ -53,7 +53,7 @@ fn normal_equations(design: &[Vec<f64>], y: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// Gaussian elimination with partial pivoting; `None` if the matrix is singular to working precision.
-fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+pub(crate) fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let size = rows.len();
     let scale = rows.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
     for at in 0..size {
