@@ -8,6 +8,7 @@ mod end_to_end;
 mod fuzz;
 mod issue;
 mod kernels;
+mod learned;
 mod live;
 mod microbenchmarks;
 mod nvcc;
@@ -83,6 +84,8 @@ enum Task {
     Tiers(tiers::Args),
     /// Compare a sample of kernel tests, workloads, random capsules and kernels in every tier, for about a minute
     Sample(sample::Args),
+    /// Predict the outcomes of error sites by a model that learned from exhaustive campaigns of other workloads
+    Learned(learned::Args),
     /// Run faults in running applications, with replay and without, and compare what is seen
     Live {
         /// Faults of each application
@@ -122,6 +125,7 @@ fn main() -> Result<()> {
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Tiers(args) => tiers::tiers(&args),
         Task::Sample(args) => sample::sample(&args),
+        Task::Learned(args) => learned::learned(&args),
         Task::Live { runs } => live::live(runs),
         Task::Bench(args) => bench::bench(&args),
     }

@@ -62,9 +62,8 @@ impl Logistic {
             let slope: f64 = step.iter().zip(&loss.gradient).map(|(step, of)| step * of).sum();
             let halves = (0..30).map(|half| 0.5_f64.powi(half));
             let tried = halves.map(|share| (share, model.moved(&step, share)));
-            let falls = |(share, to): &(f64, Self)| {
-                to.value(examples, penalty, weight) <= loss.value + 1e-4 * share * slope
-            };
+            let falls =
+                |(share, to): &(f64, Self)| to.value(examples, penalty, weight) <= loss.value + 1e-4 * share * slope;
             match tried.into_iter().find(falls) {
                 Some((_, to)) => model = to,
                 None => return (steepest <= NEARLY_FLAT).then_some(model),
@@ -149,11 +148,8 @@ mod tests {
     fn a_saturated_model_has_the_log_odds_of_the_counts() {
         let counts = [[6.0, 3.0, 1.0], [2.0, 4.0, 14.0]];
         let examples = [[0.0], [1.0]];
-        let examples: Vec<LogisticExample<'_>> = examples
-            .iter()
-            .zip(&counts)
-            .map(|(variables, weights)| LogisticExample { variables, weights })
-            .collect();
+        let examples: Vec<LogisticExample<'_>> =
+            examples.iter().zip(&counts).map(|(variables, weights)| LogisticExample { variables, weights }).collect();
         let model = Logistic::fit(&examples, 0.0).unwrap();
         for (class, of) in (1..).zip(&model.coefficients) {
             let odds = counts.map(|counts| (counts[class] / counts[0]).ln());

@@ -4,7 +4,9 @@
 //! kernel, are one *path group*: everything that is known of a site from the path is found once for all of them.
 
 use fault::Selection;
-use inject::threads::{BasedAccess, PathDestinations, StoreLists, ThreadCount, TraceStep, thread_counts, traces};
+use inject::threads::{
+    BasedAccess, PathDestinations, PathSites, StoreLists, ThreadCount, TraceStep, thread_counts, traces,
+};
 use inject::{Golden, GoldenLaunch};
 use std::collections::BTreeMap;
 
@@ -12,6 +14,7 @@ use super::feeds::Feeds;
 use super::join::GroupPath;
 use super::lists::{StorePath, divide};
 use super::settings::{Apart, Settings};
+use super::site_facts::{SiteFacts, ThreadShare};
 use super::sites::{ApartKey, BesideClass, Class, ClassKey, KernelSites, MOST_CLASSES, PathGroup, STORES, Sites};
 use super::traps::Traps;
 use super::windows::Windows;
@@ -35,6 +38,12 @@ impl Sites {
     /// The same with their steps.
     pub(super) fn with_steps(golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
         Self { steps: Some(Vec::new()), ..Self::default() }.find(golden, selection, settings)
+    }
+
+    /// The same with the facts of their sites, if the settings look at stores.
+    pub(super) fn with_facts(golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
+        let (steps, facts) = (Some(Vec::new()), Some(Vec::new()));
+        Self { steps, facts, ..Self::default() }.find(golden, selection, settings)
     }
 
     fn find(self, golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
@@ -65,6 +74,9 @@ impl Sites {
         if let Some(steps) = &mut sites.steps {
             steps.resize_with(sites.groups.len(), Vec::new);
         }
+        if let Some(facts) = &mut sites.facts {
+            facts.resize_with(sites.groups.len(), Vec::new);
+        }
         for (number, launch) in launches {
             let Some(wanted) = representatives.get(&number) else { continue };
             let destinations = PathDestinations::of(launch);
@@ -79,6 +91,9 @@ impl Sites {
                 if let Some(&(group, apart)) = wanted.get(&thread) {
                     let found = destinations.sites(launch, path);
                     sites.count(group, path);
+                    if let Some((feeds, _)) = &feeds {
+                        sites.add_facts(group, launch, (&found, path.len()), feeds);
+                    }
                     let windows = Windows::of(launch, path, settings);
                     let accesses = traps.steps(group, path, &accesses);
                     let stores = feeds.as_ref().map(|(feeds, listed)| StorePath::of(feeds, listed, path));
@@ -148,6 +163,14 @@ impl Sites {
             counts.classes_by_control += 1;
             counts.pilots_by_control += u64::from(bits.count());
         }
+    }
+
+    /// Adds the facts of the sites of a group, if they were asked for and its steps can still be kept.
+    fn add_facts(&mut self, group: u32, launch: &GoldenLaunch, (found, steps): (&PathSites, usize), feeds: &Feeds) {
+        let Self { facts: Some(facts), steps: Some(_), groups, kernels, .. } = self else { return };
+        let PathGroup { threads, kernel, .. } = &groups[group as usize];
+        let share = ThreadShare { path: threads.len() as u64, kernel: kernels[*kernel as usize].threads };
+        facts[group as usize] = SiteFacts::of(&launch.program, found, steps, share, feeds);
     }
 
     /// Counts the instructions that the threads of a group executed.

@@ -22,6 +22,7 @@
 //! - [`Approxilyzer`]: the planner, a pilot for each studied class and bit, drawn uniformly from its members;
 //! - `tally`, `show`: what pilots come to, each counted for all sites that it stands for;
 //! - [`Truth`], [`Purity`]: how alike the sites of a class are where an exhaustive campaign has run all of them, by heuristic;
+//! - [`SiteExamples`], [`LearningStudy`]: outcomes predicted from facts of sites (`site_facts`) by a model that learned from other workloads;
 //! - `validation`: pilots held against random members of their classes, as in the thesis; `agreement`: when an outcome predicts
 //!   another;
 //! - `ends`, `instructions`, `quality`: the same by the thesis' classes of quality, for each static instruction and source
@@ -39,11 +40,15 @@ mod counts;
 mod coverage;
 mod curves;
 mod ends;
+mod examples;
 mod feeds;
 mod heuristics;
 mod instructions;
 mod join;
 pub(crate) mod judge;
+mod judgements;
+mod learned;
+mod learned_show;
 mod lists;
 mod method;
 mod metric;
@@ -56,6 +61,7 @@ mod ratio;
 mod rows;
 mod settings;
 mod show;
+mod site_facts;
 mod sites;
 mod tally;
 mod target;
@@ -67,6 +73,8 @@ mod views;
 mod walks;
 mod windows;
 
+pub use examples::{SiteExample, SiteExamples};
+pub use learned::LearningStudy;
 pub use method::ApproxilyzerMethod;
 pub use purity::Purity;
 pub use settings::{Apart, Settings, ValidationSize};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::heuristics::{HeuristicCounts, Pruning};
 use super::operand::{Bits, SiteOperand};
+use super::site_facts::SiteFacts;
 
 /// Threads whose paths are equal.
 pub(super) struct PathGroup {
@@ -97,7 +98,9 @@ pub(super) struct Sites {
     /// By group, every destination that its threads write, in the order of dynamic instructions and destinations; `None` unless
     /// they were asked for.
     pub(super) steps: Option<Vec<Vec<WalkStep>>>,
-    /// How many of these there were; beyond [`MOST_STEPS`] they are not kept.
+    /// By group and destination, what is known of its sites without a run; `None` unless it was asked for.
+    pub(super) facts: Option<Vec<Vec<SiteFacts>>>,
+    /// How many steps there were; beyond [`MOST_STEPS`] they are not kept.
     pub(super) step_count: usize,
     /// The classes of control equivalence that sites under store equivalence would be in.
     pub(super) beside: Vec<BesideClass>,

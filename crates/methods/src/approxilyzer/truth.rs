@@ -77,6 +77,16 @@ impl<'a> Truth<'a> {
         &self.words.kernel
     }
 
+    /// The launches that it is of, with their blocks and threads, as they were asked for.
+    pub(super) fn launches(&self) -> String {
+        let SelectionWords { kernel, blocks, threads, .. } = &self.words;
+        let part = |name: &str, some: &[String]| {
+            if some.is_empty() { String::new() } else { format!(" {name} {}", some.join(",")) }
+        };
+        let kernels = if kernel.is_empty() { "all kernels".to_owned() } else { kernel.join(",") };
+        kernels + &part("blocks", blocks) + &part("threads", threads)
+    }
+
     /// Calls `visit` with the threads of each unit and the outcomes of their sites, in the order of threads, dynamic
     /// instructions, destinations and bits, each as [`Outcome::code`](outcome::Outcome::code).
     pub(super) fn visit(&self, visit: &mut dyn FnMut(&[Thread], &[u8])) -> Result<(), StudyError> {

@@ -9,7 +9,7 @@ use super::operand::SiteOperand;
 use super::sites::{Sites, WalkStep};
 
 /// An outcome that is claimed of a bit of a destination without a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
     /// No instruction reads the value.
     NeverRead,
@@ -115,6 +115,12 @@ impl Walks {
             of.resize(of.len().max(thread as usize + 1), (NONE, NONE));
             of[thread as usize] = at;
         }
+    }
+
+    /// The path group of a thread, if the sites hold it.
+    pub(super) fn group(&self, (launch, thread): Thread) -> Option<usize> {
+        let (group, _) = self.threads.get(&launch)?.get(thread as usize)?;
+        Some(*group as usize).filter(|&group| group < self.groups.len())
     }
 
     /// The destinations that a thread writes, in its order, each with its class; none if the sites do not hold the thread.

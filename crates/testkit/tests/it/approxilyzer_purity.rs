@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use testkit::kernels::{capsule_of, read};
 
-static RUNNING: AtomicBool = AtomicBool::new(false);
+pub(super) static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// The results of a campaign in memory.
 fn results(capsule: &CapsuleTarget, choices: Choices) -> Results {
@@ -25,11 +25,11 @@ fn results(capsule: &CapsuleTarget, choices: Choices) -> Results {
     results
 }
 
-fn exhaustive(capsule: &CapsuleTarget, selection: SelectionWords) -> Results {
+pub(super) fn exhaustive(capsule: &CapsuleTarget, selection: SelectionWords) -> Results {
     results(capsule, Choices { exhaustive: true, selection, ..Choices::default() })
 }
 
-fn purity(capsule: &CapsuleTarget, results: &Results, settings: &str) -> Value {
+pub(super) fn purity(capsule: &CapsuleTarget, results: &Results, settings: &str) -> Value {
     let truth = Truth::of(capsule, results, &[], &RUNNING).unwrap();
     let settings = Settings::of(&format!("approxilyzer:{settings}").parse().unwrap()).unwrap();
     Purity::of(&truth, &settings).unwrap().document(&[], capsule.golden_run())

@@ -4,6 +4,7 @@ mod addresses;
 mod ahead;
 mod approxilyzer;
 mod approxilyzer_addresses;
+mod approxilyzer_learned;
 mod approxilyzer_purity;
 mod approxilyzer_sources;
 mod approxilyzer_stores;
