@@ -1,10 +1,12 @@
-//! What a model that learned from exhaustive campaigns of some workloads predicts of the error sites of others.
+//! Predictions of the error sites of workloads by a model that learned from exhaustive campaigns of others.
 
 use crate::repo::say;
 use anyhow::{Context, Result};
 use campaign::Results;
-use methods::approxilyzer::{LearningStudy, SiteExamples, Truth};
+use methods::ExhaustiveCampaign;
+use methods::registry::METHODS;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 #[derive(clap::Args)]
@@ -22,26 +24,26 @@ pub(crate) struct Args {
 
 /// Fits and tests models, and prints what they predict.
 pub(crate) fn learned(args: &Args) -> Result<()> {
-    let campaigns: Result<Vec<SiteExamples>> = args.campaigns.iter().map(|dir| examples(dir)).collect();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let study = LearningStudy::of(campaigns?, args.jobs.unwrap_or(cores))?;
+    let campaigns: Result<Vec<ExhaustiveCampaign>> = args.campaigns.iter().map(|dir| campaign(dir)).collect();
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let learning = METHODS.iter().find_map(|method| method.learning()).context("learn outcomes: no method does")?;
+    let found = learning(&campaigns?, jobs, &AtomicBool::new(false))?;
     if args.json {
-        return say(&serde_json::to_string_pretty(&study.document())?);
+        return say(&serde_json::to_string_pretty(&found.json)?);
     }
-    let table = study.table();
-    say(&format!("{}\n\n{}", table.title, report::study::markdown(&table).trim_end()))
+    let tables = found.study.tables.iter();
+    let texts = tables.map(|table| format!("{}\n\n{}", table.title, report::study::markdown(table)));
+    say(texts.collect::<Vec<String>>().join("\n").trim_end())
 }
 
-/// The sites of a campaign in a directory.
-fn examples(dir: &Path) -> Result<SiteExamples> {
-    let found = || -> Result<SiteExamples> {
+/// The campaign in a directory, with its capsule.
+fn campaign(dir: &Path) -> Result<ExhaustiveCampaign> {
+    let found = || -> Result<ExhaustiveCampaign> {
         let results = Results::open(dir)?;
         let session = session::open_results(&results, None)?;
-        let capsule = session.capsule().context("learn outcomes: it is no campaign of a capsule")?;
-        let config = results.config();
-        let running = AtomicBool::new(false);
-        let truth = Truth::of(capsule, &results, &config.selection.kernel, &running)?;
-        Ok(SiteExamples::of(&config.capsule, &truth)?)
+        let capsule = Arc::clone(session.capsule().context("learn outcomes: it is a campaign of something else")?);
+        let workload = results.config().capsule.clone();
+        Ok(ExhaustiveCampaign { workload, capsule, results })
     };
     found().with_context(|| format!("read the campaign in {}", dir.display()))
 }

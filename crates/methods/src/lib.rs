@@ -33,6 +33,6 @@ pub mod registry;
 pub mod two_level;
 
 pub use method::{
-    Answer, Applied, Command, CommandOption, Estimates, FilesRequest, InputCommand, InputRequest, Method,
-    OpeningCriteria, Options, Reader, Request, StudyOffer,
+    Answer, Applied, Command, CommandOption, Estimates, ExhaustiveCampaign, FilesRequest, InputCommand, InputRequest,
+    Method, OpeningCriteria, Options, OutcomeLearning, Reader, Request, StudyOffer,
 };

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use study::{Picture, Sheet, Study};
 
 use crate::kit::{Campaigns, CommandStarter, Inputs, OpenedCapsule, StudyError, StudySubject};
@@ -78,6 +79,11 @@ pub trait Method: Sync {
         &[]
     }
 
+    /// Its models of outcomes that learn from exhaustive campaigns; none if it has none.
+    fn learning(&self) -> Option<OutcomeLearning> {
+        None
+    }
+
     /// The commands that it adds to the program.
     fn commands(&self) -> &'static [Command] {
         &[]
@@ -110,6 +116,20 @@ pub struct Estimates {
     pub json: serde_json::Value,
     /// As tables.
     pub study: Study,
+}
+
+/// Fits models of outcomes to exhaustive campaigns, on as many threads as the number says, and tests them on campaigns that they have
+/// not seen; the flag ends it.
+pub type OutcomeLearning = fn(&[ExhaustiveCampaign], usize, &AtomicBool) -> Result<Estimates, StudyError>;
+
+/// An exhaustive campaign and its capsule.
+pub struct ExhaustiveCampaign {
+    /// The name of the workload.
+    pub workload: String,
+    /// The capsule.
+    pub capsule: Arc<CapsuleTarget>,
+    /// The campaign.
+    pub results: Results,
 }
 
 /// A question, answered by campaigns on one or more capsules: `beamline study NAME`.

@@ -39,8 +39,8 @@ struct Loss {
 }
 
 impl Logistic {
-    /// Minimises −Σ w log p / Σ w + `penalty` ‖coefficients‖² / 2, intercepts included. `None` if there is no example that weighs
-    /// something, if examples differ in length, or if there is no single minimum, which a penalty above zero always gives.
+    /// Minimises −Σ w log p / Σ w + `penalty` ‖coefficients‖² / 2, intercepts included. `None` if all examples weigh nothing, if they
+    /// differ in length, or if the minimum is not a single one; a penalty above zero always gives one.
     #[must_use]
     pub fn fit(examples: &[LogisticExample<'_>], penalty: f64) -> Option<Self> {
         let first = examples.first()?;

@@ -6,10 +6,11 @@ use inject::threads::Thread;
 use outcome::{Class, Outcome};
 
 use super::accuracy::ClassAccount;
+use super::claims::{CLAIMS, Claim};
 use super::operand::Bits;
 use super::sites::{MOST_STEPS, Sites, WalkStep};
 use super::truth::{Truth, refused};
-use super::walks::{CLAIMS, Claim, Walks};
+use super::walks::Walks;
 use crate::kit::StudyError;
 
 /// The classes of outcomes that sites have.

@@ -3,17 +3,15 @@
 use fault::Selection;
 use std::collections::BTreeMap;
 
+use super::claims::{CLAIMS, Claim};
 use super::counts::{CLASSES, TruthCounts, position};
-use super::judgements::Judgements;
+use super::judgements::{Judgements, LEARNED};
 use super::settings::Settings;
 use super::site_facts::SiteFacts;
 use super::sites::Sites;
 use super::truth::{Truth, refused};
-use super::walks::{CLAIMS, Claim, Walks};
+use super::walks::Walks;
 use crate::kit::StudyError;
-
-/// Classes of outcomes that are learned: masked, SDC, DUE.
-pub(super) const LEARNED: usize = 3;
 
 /// The sites of launches of a workload that have the same facts, with how many came to each class of outcome.
 #[derive(Clone, Debug)]
@@ -49,7 +47,7 @@ pub struct SiteExamples {
     pub(super) pilots: u64,
 }
 
-/// What the sites of an example have in common.
+/// The kernel, the facts, the half, the bit and the claim that the sites of an example have in common.
 type ExampleKey = (usize, SiteFacts, u8, u8, Option<Claim>);
 
 impl SiteExamples {
@@ -106,7 +104,7 @@ impl SiteExamples {
         self.examples.iter().flat_map(|it| it.sites).sum()
     }
 
-    /// What pilots of all classes, each drawn from the members of a class and bit, and claims make of the sites.
+    /// Adds the judgements of pilots of all classes, each drawn from the members of a class and bit, and of claims.
     fn judge(&mut self, counts: &TruthCounts) {
         let by_class = |of: &[u32]| {
             let mut sums = [0_u64; CLASSES.len()];

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::counts::CLASSES;
-use super::examples::LEARNED;
+
+/// Classes of outcomes that are learned: masked, SDC, DUE.
+pub(super) const LEARNED: usize = 3;
 
 /// Sites by class of outcome in truth and as told; expected numbers where pilots are drawn.
 #[derive(Clone, Debug, Default, PartialEq)]

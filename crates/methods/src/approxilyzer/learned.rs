@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use stats::{Confidence, Interval, Logistic, LogisticExample, bootstrap_of_ratio};
 
-use super::examples::{LEARNED, SiteExample, SiteExamples};
-use super::judgements::Judgements;
+use super::examples::{SiteExample, SiteExamples};
+use super::judgements::{Judgements, LEARNED};
 use super::site_facts::variable_names;
 use crate::kit::StudyError;
 
@@ -23,7 +23,7 @@ pub struct LearningStudy {
     pub(super) workloads: Vec<WorkloadTest>,
 }
 
-/// What is predicted of the sites of a workload.
+/// The predictions of the sites of a workload.
 pub(super) struct WorkloadTest {
     pub(super) of: SiteExamples,
     /// By models that learned from all other workloads.
@@ -44,7 +44,7 @@ pub(super) struct SplitTest {
     pub(super) models: Vec<Logistic>,
 }
 
-/// What a model learns from, and what it is tested on.
+/// The sites that a model learns from and is tested on.
 #[derive(Clone, Copy)]
 enum Split {
     HeldOut,
@@ -58,7 +58,7 @@ const SPLITS: [Split; 3] = [Split::HeldOut, Split::Instructions, Split::PathGrou
 type Weighted<'a> = (&'a SiteExample, f64);
 
 impl LearningStudy {
-    /// Fits and tests models on so many threads; the campaigns of a workload are taken together.
+    /// Fits and tests models on `jobs` threads; the campaigns of a workload are taken together.
     ///
     /// # Errors
     /// If there are fewer than two workloads with sites, or a model has no best fit.
@@ -183,7 +183,7 @@ fn no_fit() -> StudyError {
     )
 }
 
-/// What is done of each of so many tasks, in their order, on so many threads.
+/// The results of `work` on each of `tasks` numbers, in their order, on `jobs` threads.
 fn in_order<R: Send>(jobs: usize, tasks: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     std::thread::scope(|scope| {

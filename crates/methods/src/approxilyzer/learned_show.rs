@@ -1,13 +1,14 @@
-//! What models predict of error sites, as a document and as a table.
+//! Predictions of error sites as a document and as a table.
 
 use serde_json::{Map, Value, json};
 use stats::{Confidence, Interval, bootstrap};
-use study::{Cell, Table};
+use study::{Cell, Study, Table};
 
 use super::counts::CLASSES;
-use super::examples::LEARNED;
+use super::judgements::LEARNED;
 use super::learned::{LearningStudy, PENALTY, SEED, SplitTest, WorkloadTest};
 use super::site_facts::variable_names;
+use crate::method::Estimates;
 
 /// The class of outcome whose recall is shown.
 const SDC: usize = 1;
@@ -15,7 +16,7 @@ const SDC: usize = 1;
 /// A share of each workload.
 type Measure = fn(&WorkloadTest) -> Option<f64>;
 
-/// What is averaged over workloads: its key, its column, and its share.
+/// The shares that are averaged over workloads, each with its key, its column, and its share.
 const MEASURES: [(&str, &str, Measure); 8] = [
     ("most_frequent", "most frequent class", |it| it.held_out.frequent.accuracy()),
     ("heuristics", "heuristics", |it| it.of.heuristics.accuracy()),
@@ -96,6 +97,13 @@ impl LearningStudy {
         table.rows.push(last);
         table.notes = self.notes();
         table
+    }
+
+    /// The document and the table.
+    pub(super) fn estimates(&self) -> Estimates {
+        let mut study = Study::new("learned", "Outcomes of error sites predicted without a run", "");
+        study.tables.push(self.table());
+        Estimates { json: self.document(), study }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -3,12 +3,17 @@
 use campaign::{Aim, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::command::COMMAND;
+use super::examples::SiteExamples;
+use super::learned::LearningStudy;
 use super::settings::NAME;
 use super::target::{Approxilyzer, parsed};
+use super::truth::Truth;
 use super::validation::Validation;
-use crate::method::{Applied, Command};
+use crate::kit::StudyError;
+use crate::method::{Applied, Command, Estimates, ExhaustiveCampaign, OutcomeLearning};
 
 /// Approxilyzer.
 pub struct ApproxilyzerMethod;
@@ -51,7 +56,19 @@ impl crate::Method for ApproxilyzerMethod {
         }
     }
 
+    fn learning(&self) -> Option<OutcomeLearning> {
+        Some(learn)
+    }
+
     fn commands(&self) -> &'static [Command] {
         const { &[COMMAND] }
     }
+}
+
+fn learn(campaigns: &[ExhaustiveCampaign], jobs: usize, stop: &AtomicBool) -> Result<Estimates, StudyError> {
+    let examples = |ExhaustiveCampaign { workload, capsule, results }: &ExhaustiveCampaign| {
+        SiteExamples::of(workload, &Truth::of(capsule, results, &results.config().selection.kernel, stop)?)
+    };
+    let examples: Result<Vec<SiteExamples>, StudyError> = campaigns.iter().map(examples).collect();
+    Ok(LearningStudy::of(examples?, jobs)?.estimates())
 }

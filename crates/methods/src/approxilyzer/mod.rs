@@ -34,6 +34,7 @@
 mod accuracy;
 mod agreement;
 mod approximable;
+mod claims;
 mod classes;
 mod command;
 mod counts;

@@ -7,13 +7,13 @@ use fault::Selection;
 use std::collections::BTreeMap;
 
 use super::accuracy::{Accuracy, ClassAccount};
+use super::claims::{CLAIMS, Claim};
 use super::counts::{TruthCounts, position};
 use super::coverage::largest;
 use super::purity_heuristics::HeuristicAccounts;
 use super::settings::{Apart, Settings};
 use super::sites::{Class, Sites};
 use super::truth::{Truth, refused};
-use super::walks::{CLAIMS, Claim};
 use crate::kit::StudyError;
 
 /// Depths of control equivalence that are compared; `None` for all decisions.

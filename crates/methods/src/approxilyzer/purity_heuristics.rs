@@ -6,8 +6,8 @@ use study::{Cell, Table};
 
 use super::accuracy::{ClassAccount, cell};
 use super::agreement::WIDEST;
+use super::claims::{CLAIMS, Claim};
 use super::counts::CLASSES;
-use super::walks::{CLAIMS, Claim};
 
 /// The sites of each heuristic.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use study::{Cell, Table};
 
 use super::accuracy::{Accuracy, ClassAccount, cell};
+use super::claims::Claim;
 use super::counts::CLASSES;
 use super::purity::{Purity, PurityAccount};
 use super::settings::Settings;
-use super::walks::Claim;
 use crate::kit::MethodSettings;
 
 /// Instructions of the table of those that are judged worst, at most.

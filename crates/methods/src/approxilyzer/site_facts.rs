@@ -5,9 +5,9 @@ use inject::threads::{PathSites, PathUse};
 use simt::Program;
 use std::collections::BTreeMap;
 
+use super::claims::Claim;
 use super::feeds::Feeds;
 use super::operand::SiteOperand;
-use super::walks::Claim;
 
 /// Parts of a value, of a path and of the threads of a kernel that are told apart.
 const EIGHTHS: usize = 8;
@@ -16,13 +16,13 @@ const SIXTEENTHS: u64 = 16;
 /// Facts of the sites of a destination; counts are as logarithms to base 2, rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SiteFacts {
-    /// The instruction, an index into the instructions of the program. It is no variable.
+    /// The instruction, an index into the instructions of the program. It is not a variable.
     pub(super) instruction: u32,
     /// Its group, an index into [`Group::ALL`].
     group: u8,
     /// The width of the value in bits.
     bits: u8,
-    /// What first reads the value.
+    /// The use that the first reader makes of the value.
     first_use: FirstReader,
     /// One more than the steps of the path to there.
     distance: u8,
@@ -38,7 +38,7 @@ pub(super) struct SiteFacts {
     threads: u8,
 }
 
-/// What the first instruction that reads a value does with it.
+/// The use that the first instruction which reads a value makes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum FirstReader {
     #[default]
@@ -60,7 +60,7 @@ pub(super) struct ThreadShare {
 }
 
 impl SiteFacts {
-    /// Those of the destinations of a path of so many steps, in their order. In a function that a thread enters again, a register
+    /// Those of the destinations of a path of `steps` steps, in their order. In a function that a thread enters again, a register
     /// that was not written since is taken for that of the call before.
     pub(super) fn of(
         program: &Program,
