@@ -67,7 +67,11 @@ impl crate::Method for ApproxilyzerMethod {
 
 fn learn(campaigns: &[ExhaustiveCampaign], jobs: usize, stop: &AtomicBool) -> Result<Estimates, StudyError> {
     let examples = |ExhaustiveCampaign { workload, capsule, results }: &ExhaustiveCampaign| {
-        SiteExamples::of(workload, &Truth::of(capsule, results, &results.config().selection.kernel, stop)?)
+        let truth = Truth::of(capsule, results, &results.config().selection.kernel, stop);
+        truth.and_then(|truth| SiteExamples::of(workload, &truth)).map_err(|error| match error {
+            StudyError::Refused(why) => StudyError::Refused(format!("learn from the campaign of {workload}: {why}")),
+            other => other,
+        })
     };
     let examples: Result<Vec<SiteExamples>, StudyError> = campaigns.iter().map(examples).collect();
     Ok(LearningStudy::of(examples?, jobs)?.estimates())
