@@ -30,7 +30,7 @@ struct Hardened {
     original: String,
     digest: String,
     coverage: Coverage,
-    /// What was chosen to be protected; absent where all is.
+    /// The choice of instructions; absent where all are protected.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<Chosen>,
     /// The campaign on the capsule as it was; absent where none was run.

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// What was chosen to be protected.
+/// The choice of instructions to protect.
 #[derive(Serialize)]
 pub(crate) struct Chosen {
     /// The words that chose, or the demand.
@@ -25,7 +25,7 @@ pub(crate) struct Chosen {
     measured: Option<MeasuredChoice>,
 }
 
-/// What campaigns before and after say of a choice.
+/// The measured cost and use of a choice.
 #[derive(Serialize)]
 struct MeasuredChoice {
     /// More instructions executed, as a share of those before.

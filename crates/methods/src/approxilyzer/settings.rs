@@ -175,7 +175,7 @@ fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
 }
 
 impl Settings {
-    /// What keeps threads in path groups of their own: all of them, where decisions join none.
+    /// The numbers that keep threads in path groups of their own: all of them, where decisions join none.
     pub(super) fn groups_apart(&self) -> Apart {
         if self.control { self.apart } else { Apart { threads: true, blocks: true, launches: true } }
     }

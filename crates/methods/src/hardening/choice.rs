@@ -4,7 +4,7 @@
 //! data corruptions that faults in it come to. What cannot be executed twice is never chosen, whatever it is worth.
 
 use crate::hardening::code::{CodePlace, ExecutedCode};
-use crate::hardening::harden::HardenError;
+use crate::hardening::reading::HardenError;
 use crate::kit::most_within;
 use fault::{Ranges, Selection};
 use serde::Serialize;
@@ -83,7 +83,7 @@ impl ExecutedCode {
     /// The instructions that are worth it, by the value of each.
     ///
     /// # Errors
-    /// If the demand is no share, or cannot be met.
+    /// If the demand is not a share, or cannot be met.
     pub fn worth(
         &self,
         values: &BTreeMap<CodePlace, u64>,
@@ -91,7 +91,9 @@ impl ExecutedCode {
     ) -> Result<ProtectionChoice, HardenError> {
         let (ProtectionDemand::Overhead(share) | ProtectionDemand::Coverage(share)) = demand;
         if !(0.0..=1.0).contains(&share) {
-            return Err(HardenError::Choice(format!("protect by a knapsack: {share} is no share between 0 and 1")));
+            return Err(HardenError::Choice(format!(
+                "protect by a knapsack: expected a share between 0 and 1, not {share}"
+            )));
         }
         let value = |place: &CodePlace| values.get(place).copied().unwrap_or(0);
         let can: Vec<CodePlace> =

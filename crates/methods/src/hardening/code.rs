@@ -1,6 +1,6 @@
 //! The static instructions of a capsule: how often each is executed, and whether protection can execute it twice.
 
-use crate::hardening::harden::{HardenError, modules};
+use crate::hardening::reading::{HardenError, modules};
 use capsule::Capsule;
 use facts::{Facts, Pc};
 use inject::{Golden, profile};
@@ -26,7 +26,7 @@ pub struct ExecutedInstruction {
     pub kernels: BTreeSet<String>,
     /// The kernel whose own body it is in; none in a function that kernels call.
     pub body_of: Option<String>,
-    /// What is known of it.
+    /// Its facts.
     pub facts: Facts,
     /// How many threads executed it, over all launches.
     pub executed: u64,

@@ -1,4 +1,4 @@
-//! What a hardened capsule executes, by where instructions come from (Figure 4.6).
+//! The instructions that a hardened capsule executes, by where instructions come from (Figure 4.6).
 
 use capsule::InstructionOrigin;
 use inject::{Golden, profile};

@@ -14,6 +14,7 @@ mod coverage;
 mod dynamic;
 mod harden;
 mod opened;
+mod reading;
 mod tally;
 mod values;
 
@@ -21,7 +22,8 @@ pub use choice::{ProtectionChoice, ProtectionDemand, ProtectionForecast};
 pub use code::{CodePlace, ExecutedCode, ExecutedInstruction};
 pub use coverage::{Coverage, RefusedKernel};
 pub use dynamic::DynamicCounts;
-pub use harden::{HardenError, HardenedCapsule, harden};
+pub use harden::{HardenedCapsule, harden};
 pub use opened::harden_opened;
+pub use reading::HardenError;
 pub use rewrite::{OriginCounts, Scheme};
 pub use tally::{InstructionTally, tally_by_instruction};

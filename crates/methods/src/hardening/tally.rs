@@ -5,7 +5,7 @@ use outcome::Class;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What faults in a static instruction came to.
+/// The ends of faults in a static instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InstructionTally {
     /// The kernel, by its base name.

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::hardening::code::{CodePlace, ExecutedCode};
-use crate::hardening::harden::HardenError;
+use crate::hardening::reading::HardenError;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -67,8 +67,7 @@ impl ExecutedCode {
         for line in lines {
             let (kernel, pc) = (line["kernel"].as_str().unwrap_or_default(), line["pc"].as_u64().unwrap_or(u64::MAX));
             let place = places.get(&(kernel, pc));
-            let place =
-                place.ok_or_else(|| refused(&format!("there is no instruction {pc} of {kernel} in this program")))?;
+            let place = place.ok_or_else(|| refused(&format!("this program has no instruction {pc} of {kernel}")))?;
             *values.entry(*place).or_insert(0) += corruptions(line);
         }
         Ok(values)
