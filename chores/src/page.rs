@@ -131,11 +131,25 @@ impl Workloads for Repository {
         text.map_err(|error| refused(&error))
     }
 
+    fn records(&mut self, folder: &str) -> Result<Vec<String>, StudyError> {
+        texts(&root().join("records").join(folder)).map_err(|error| refused(&error))
+    }
+
     fn inputs(&mut self, name: &str, criteria: Criteria) -> Result<Box<dyn Inputs>, StudyError> {
         let choices = Choices { criteria, ..Choices::default() };
         let opened = session::inputs::open_inputs(name, None, choices);
         Ok(Box::new(opened.map_err(|error| refused(&error.into()))?))
     }
+}
+
+/// The texts of the files of lines of JSON in a folder, in the order of their names.
+fn texts(folder: &Path) -> Result<Vec<String>> {
+    let read = || format!("read {}", folder.display());
+    let entries = fs::read_dir(folder).with_context(read)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().with_context(read)?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    paths.iter().map(|path| fs::read_to_string(path).with_context(|| format!("read {}", path.display()))).collect()
 }
 
 fn refused(error: &Error) -> StudyError {

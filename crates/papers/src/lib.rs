@@ -23,6 +23,7 @@ mod page;
 pub mod pytorchfi;
 pub mod regional;
 pub mod registry;
+pub mod sinrg;
 pub mod statements;
 pub mod two_level;
 mod words;

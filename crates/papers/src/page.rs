@@ -95,6 +95,12 @@ pub trait Workloads {
     /// If there is none of this name.
     fn declared(&mut self, name: &str) -> Result<String, StudyError>;
 
+    /// The texts of the files of lines of JSON in a folder of the records, in the order of their names.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    fn records(&mut self, folder: &str) -> Result<Vec<String>, StudyError>;
+
     /// A workload with a space of inputs, whose outputs are compared by `criteria` where they say how.
     ///
     /// # Errors

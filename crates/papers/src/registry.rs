@@ -8,6 +8,7 @@ use crate::minotaur;
 use crate::page::MethodPage;
 use crate::pytorchfi;
 use crate::regional;
+use crate::sinrg;
 use crate::two_level;
 
 /// The pages.
@@ -21,6 +22,7 @@ pub static PAGES: &[&MethodPage] = &[
     &druto::PAGE,
     &filr::PAGE,
     &pytorchfi::PAGE,
+    &sinrg::PAGE,
 ];
 
 /// The page of the method with this word.
@@ -40,9 +42,10 @@ mod tests {
     #[test]
     fn every_page_is_about_a_method_and_none_about_two() {
         for page in PAGES {
-            // These are no methods of choosing sites: `beamline nn` does them.
+            // These are no methods of choosing sites: `beamline nn` and `beamline harden` do them.
             let is_method = methods::registry::find(page.method).is_ok_and(|method| method.name() == page.method);
-            assert!(is_method || [filr::PAGE.method, pytorchfi::PAGE.method].contains(&page.method), "{}", page.method);
+            let others = [filr::PAGE.method, pytorchfi::PAGE.method, sinrg::PAGE.method];
+            assert!(is_method || others.contains(&page.method), "{}", page.method);
             assert!(std::ptr::eq(find(page.method).unwrap(), *page));
         }
     }

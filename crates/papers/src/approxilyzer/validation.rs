@@ -67,7 +67,7 @@ impl Bounded {
     }
 }
 
-/// What pilots predict, by application and heuristic.
+/// The predictions of pilots, by application and heuristic.
 pub(super) fn table(all: &[Measured]) -> Table {
     let columns =
         ["application", "heuristic", "covered", "pilots", "δ = 0", "resilience, δ = 2", "approximation, δ = 2"];
@@ -106,7 +106,7 @@ fn said(found: Option<Bounded>) -> String {
     found.map_or_else(|| "not measured".to_owned(), Bounded::text)
 }
 
-/// What the chapter says of validation.
+/// The statements of the chapter about validation.
 pub(super) fn statements(all: &[Measured]) -> Part {
     let find = |paper: &str| all.iter().find(|it| it.paper == paper);
     let of = |paper: &str, purpose: &str, delta: u32| Bounded::of_all(find(paper)?, purpose, delta);

@@ -1,0 +1,282 @@
+//! The statements of the chapter, each with its rule and its verdict.
+
+use methods::hardening::Scheme;
+use stats::{Confidence, spearman};
+
+use super::rules::{Claim, above, each, mean, one, statement, unmeasured, within};
+use super::survey::{CHAPTER, InjectedWorkload, ProtectedWorkload, SinrgSurvey, TimedWorkload, remaining};
+use crate::statements::{Judged, Part, Statement, Verdict};
+use crate::words::percent;
+
+/// All statements.
+pub(super) fn statements(survey: &SinrgSurvey) -> Vec<Part> {
+    vec![
+        Part { name: "statements-time", statements: time(survey) },
+        Part { name: "statements-coverage", statements: coverage(survey) },
+        Part { name: "statements-faults", statements: faults(survey) },
+        Part { name: "statements-others", statements: others() },
+    ]
+}
+
+/// The times of the chapter's workloads under a scheme.
+fn times(survey: &SinrgSurvey, scheme: Scheme) -> impl Iterator<Item = &TimedWorkload> {
+    survey.timed.iter().filter(move |it| it.scheme == scheme.word() && CHAPTER.contains(&it.name.as_str()))
+}
+
+fn time_of<'s>(survey: &'s SinrgSurvey, name: &str, scheme: Scheme) -> Option<&'s TimedWorkload> {
+    times(survey, scheme).find(|it| it.name == name)
+}
+
+fn time(survey: &SinrgSurvey) -> Vec<Statement> {
+    let overheads = |scheme| times(survey, scheme).map(|it| it.ratio - 1.0).collect::<Vec<f64>>();
+    let average = |claim: Claim<'_>, theirs: f64, scheme| mean(claim, theirs, &overheads(scheme), percent);
+    let saved = |from: Scheme, to: Scheme| -> Vec<f64> {
+        times(survey, from).filter_map(|it| Some(it.ratio - time_of(survey, &it.name, to)?.ratio)).collect()
+    };
+    let of = |name: &str, scheme| time_of(survey, name, scheme).map(|it| (it.ratio - 1.0, it.low - 1.0, it.high - 1.0));
+    let over_double = times(survey, Scheme::Sriv).map(|it| {
+        let verdict = if it.low > 2.0 {
+            Verdict::Holds
+        } else if it.high <= 2.0 {
+            Verdict::Fails
+        } else {
+            Verdict::Open
+        };
+        (it.name.as_str(), verdict)
+    });
+    let tree = [Scheme::FastsigSriv, Scheme::FastsigDrdv].map(|scheme| time_of(survey, "btree", scheme));
+    let faster = match tree {
+        [Some(sriv), Some(drdv)] if sriv.high < drdv.low => Some(Verdict::Holds),
+        [Some(sriv), Some(drdv)] if sriv.low > drdv.high => Some(Verdict::Fails),
+        [Some(_), Some(_)] => Some(Verdict::Open),
+        _ => None,
+    };
+    vec![
+        average(("kernels take 69 % longer with base DRDV (Figure 4.5)", "69 %"), 0.69, Scheme::Drdv),
+        each(
+            ("base SRIV doubles the time of every workload (Section 4.6.1)", "over 100 %"),
+            "the whole interval of each of our workloads is above 100 %",
+            over_double,
+        ),
+        average(("kernels take 39 % longer with FastSig-DRDV (Figure 4.5)", "39 %"), 0.39, Scheme::FastsigDrdv),
+        average(("kernels take 49 % longer with FastSig-SRIV (Figure 4.5)", "49 %"), 0.49, Scheme::FastsigSriv),
+        above(
+            ("FastSig makes DRDV faster (Figure 4.5)", "from 69 to 39 %"),
+            "base DRDV takes longer",
+            &saved(Scheme::Drdv, Scheme::FastsigDrdv),
+        ),
+        above(
+            ("FastSig-DRDV is faster than FastSig-SRIV in the mean (Figure 4.5)", "39 against 49 %"),
+            "FastSig-SRIV takes longer",
+            &saved(Scheme::FastsigSriv, Scheme::FastsigDrdv),
+        ),
+        one(("lud takes 18 % longer with FastSig-DRDV (Section 4.6.1)", "18 %"), 0.18, of("lud", Scheme::FastsigDrdv)),
+        one(("lud takes 59 % longer with FastSig-SRIV (Section 4.6.1)", "59 %"), 0.59, of("lud", Scheme::FastsigSriv)),
+        each(
+            ("b+tree is faster with FastSig-SRIV than with FastSig-DRDV (Section 4.6.1)", "6 against 32 %"),
+            "the intervals of the two times of ours do not overlap, and that of SRIV is lower",
+            faster.map(|verdict| ("btree", verdict)),
+        ),
+        unmeasured(
+            ("whole applications take 6, 4 and 5 % longer (Section 4.6.1)", "base DRDV, FastSig-DRDV, FastSig-SRIV"),
+            "capsules have no host part",
+        ),
+    ]
+}
+
+/// A number of each workload under a scheme.
+fn values(survey: &SinrgSurvey, scheme: Scheme, of: impl Fn(&InjectedWorkload, &ProtectedWorkload) -> f64) -> Vec<f64> {
+    survey.injected.iter().filter_map(|it| Some(of(it, it.by(scheme)?))).collect()
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    part as f64 / of.max(1) as f64
+}
+
+fn coverage(survey: &SinrgSurvey) -> Vec<Statement> {
+    use Scheme::{FastsigDrdv, FastsigSriv};
+    let grown = |scheme| values(survey, scheme, |_, by| share(by.after, by.before) - 1.0);
+    let original = |scheme| values(survey, scheme, |_, by| share(by.dynamic.original(), by.dynamic.all()));
+    let verified = |scheme| values(survey, scheme, |_, by| share(by.dynamic.verification, by.dynamic.all()));
+    let covered = |scheme| values(survey, scheme, |_, by| 1.0 - share(by.dynamic.uncovered, by.dynamic.all()));
+    let both = || survey.injected.iter().filter_map(|it| Some((it, it.by(FastsigDrdv)?, it.by(FastsigSriv)?)));
+    let more: Vec<f64> = both()
+        .filter(|(_, drdv, _)| drdv.dynamic.verification > 0)
+        .map(|(_, drdv, sriv)| {
+            let part = |by: &ProtectedWorkload| share(by.dynamic.verification, by.dynamic.all());
+            part(sriv) / part(drdv)
+        })
+        .collect();
+    let executes_more =
+        both().map(|(it, drdv, sriv)| (it.name.as_str(), Verdict::plain(sriv.dynamic.all() > drdv.dynamic.all())));
+    let lud = both().find(|(it, ..)| it.name == "lud");
+    let lud = lud.map(|(_, drdv, sriv)| share(sriv.dynamic.all(), drdv.dynamic.all()) - 1.0);
+    let times = |value: f64| format!("{value:.2}×");
+    vec![
+        within(
+            ("FastSig-DRDV adds 74 to 115 % static instructions (Section 4.6.1)", "74 to 115 %"),
+            (0.74, 1.15),
+            &grown(FastsigDrdv),
+        ),
+        within(("FastSig-SRIV adds 180 to 227 % (Section 4.6.1)", "180 to 227 %"), (1.80, 2.27), &grown(FastsigSriv)),
+        unmeasured(
+            ("executable files grow by 12 % (FastSig-DRDV) and 19 % (FastSig-SRIV) (Section 4.6.1)", "12 and 19 %"),
+            "capsules are not executable files",
+        ),
+        mean(
+            ("36 % of the dynamic instructions are originals with FastSig-DRDV (Figure 4.6)", "36 %"),
+            0.36,
+            &original(FastsigDrdv),
+            percent,
+        ),
+        mean(("25 % are with FastSig-SRIV (Figure 4.6)", "25 %"), 0.25, &original(FastsigSriv), percent),
+        mean(
+            ("15 % of the dynamic instructions verify with FastSig-DRDV (Figure 4.6)", "15 %"),
+            0.15,
+            &verified(FastsigDrdv),
+            percent,
+        ),
+        mean(("35 % do with FastSig-SRIV (Figure 4.6)", "35 %"), 0.35, &verified(FastsigSriv), percent),
+        mean(
+            ("the share that verifies is 2.4 times as large with FastSig-SRIV (Figure 4.6)", "2.4×"),
+            2.4,
+            &more,
+            times,
+        ),
+        mean(
+            ("87 % of the dynamic instructions are covered with FastSig-DRDV (Figure 4.6)", "87 %"),
+            0.87,
+            &covered(FastsigDrdv),
+            percent,
+        ),
+        mean(("88 % are with FastSig-SRIV (Figure 4.6)", "88 %"), 0.88, &covered(FastsigSriv), percent),
+        each(
+            ("FastSig-SRIV always executes more instructions than FastSig-DRDV (Figure 4.6)", "all workloads"),
+            "it does in each of our workloads",
+            executes_more,
+        ),
+        count(("lud executes 33 % more instructions with FastSig-SRIV (Section 4.6.1)", "33 %"), lud),
+    ]
+}
+
+/// A claim about a count of one program, which has no interval.
+fn count(claim: Claim<'_>, ours: Option<f64>) -> Statement {
+    let rule = "both are counts, of different programs, and the chapter names no tolerance";
+    statement(claim, ours.map_or_else(|| "not measured".to_owned(), percent), Judged::by(rule, Verdict::Open))
+}
+
+fn faults(survey: &SinrgSurvey) -> Vec<Statement> {
+    let below = |scheme| {
+        let verdict = move |it: &InjectedWorkload| {
+            let by = it.by(scheme)?;
+            let (_, bounds) = by.ends.share(by.ends.sdc);
+            let uncovered = share(by.dynamic.uncovered, by.dynamic.all());
+            Some(if bounds.high < uncovered {
+                Verdict::Holds
+            } else if bounds.low >= uncovered {
+                Verdict::Fails
+            } else {
+                Verdict::Open
+            })
+        };
+        survey.injected.iter().filter_map(move |it| Some((it.name.as_str(), verdict(it)?))).collect::<Vec<_>>()
+    };
+    let fewer = |scheme| {
+        let verdict = move |it: &InjectedWorkload| {
+            let by = it.by(scheme)?;
+            let (_, low, high) = remaining([it.ends, by.ends], [it.executed, by.dynamic.all()])?;
+            Some(if high < 1.0 {
+                Verdict::Holds
+            } else if low >= 1.0 {
+                Verdict::Fails
+            } else {
+                Verdict::Open
+            })
+        };
+        survey.injected.iter().filter_map(move |it| Some((it.name.as_str(), verdict(it)?))).collect::<Vec<_>>()
+    };
+    let early = ["btree", "lud"].into_iter().filter_map(|name| {
+        let by = survey.injected.iter().find(|it| it.name == name)?.by(Scheme::FastsigSriv)?;
+        Some((name, Verdict::plain(by.ends.other > 0)))
+    });
+    let (rule, claim) =
+        ("the whole interval of the rate is below that share in each of our workloads", "SDC < uncovered");
+    let mm = survey.injected.iter().find(|it| it.name == "matmul");
+    let rate = |it: &InjectedWorkload, by: Option<Scheme>| {
+        let ends = by.map_or(Some(it.ends), |scheme| Some(it.by(scheme)?.ends))?;
+        let (rate, bounds) = ends.share(ends.sdc);
+        Some((rate, bounds.low, bounds.high))
+    };
+    let uncovered = mm.and_then(|it| it.by(Scheme::FastsigDrdv));
+    let uncovered = uncovered.map(|by| share(by.dynamic.uncovered, by.dynamic.all()));
+    let mut all = vec![];
+    for scheme in [Scheme::FastsigDrdv, Scheme::FastsigSriv] {
+        let named =
+            format!("with {}, the SDC rate is below the uncovered share in every workload (Figure 4.7)", scheme.word());
+        all.push(each((&named, claim), rule, below(scheme)));
+        let named = format!("{} reduces SDC in every workload (Figure 4.7)", scheme.word());
+        let rule = "SDC rate × instructions falls with all its bounds in each of our workloads";
+        all.push(each((&named, "fewer"), rule, fewer(scheme)));
+    }
+    all.extend([
+        correlated(survey),
+        each(
+            ("some faults crash b+tree and lud before FastSig-SRIV notices them (Figure 4.7)", "b+tree, lud"),
+            "at least one run of each crashed or hung",
+            early,
+        ),
+        one(
+            ("72 % of the faults in mm end in SDC without protection (Figure 4.8)", "72 %"),
+            0.72,
+            mm.and_then(|it| rate(it, None)),
+        ),
+        one(("18 % do with DRDV (Figure 4.8)", "18 %"), 0.18, mm.and_then(|it| rate(it, Some(Scheme::FastsigDrdv)))),
+        count(("29 % of mm's instructions are uncovered with DRDV (Figure 4.8)", "29 %"), uncovered),
+        unmeasured(
+            ("load duplication leaves 3 % uncovered and no SDC in mm (Figure 4.8)", "3 and 0 %"),
+            "loads are never duplicated here",
+        ),
+        unmeasured(
+            ("under a beam, mm's SDC rate falls by an order of magnitude, and its DUE rate rises (Figure 4.8)", "10×"),
+            "no beam was used",
+        ),
+    ]);
+    all
+}
+
+/// The correlation of covered instructions and detection, for the scheme that compares at once.
+fn correlated(survey: &SinrgSurvey) -> Statement {
+    let claim = ("covered instructions correlate well with detection under FastSig-SRIV (Section 4.6.1)", "–");
+    let rule = "the 95 % interval of Spearman’s rank correlation over workloads is above zero";
+    let due = |it: &InjectedWorkload| {
+        let by = it.by(Scheme::FastsigSriv)?;
+        let detected = share(by.ends.detected + by.ends.other, by.ends.landed);
+        Some((1.0 - share(by.dynamic.uncovered, by.dynamic.all()), detected))
+    };
+    let pairs: Vec<(f64, f64)> = survey.injected.iter().filter_map(due).collect();
+    let Some(found) = spearman(&pairs) else { return unmeasured(claim, rule) };
+    let bounds = found.bounds(Confidence::PERCENT_95);
+    let verdict = if bounds.low > 0.0 {
+        Verdict::Holds
+    } else if bounds.high < 0.0 {
+        Verdict::Fails
+    } else {
+        Verdict::Open
+    };
+    let ours = format!("{:.2} ({:.2} to {:.2}), {} workloads", found.coefficient, bounds.low, bounds.high, found.pairs);
+    statement(claim, ours, Judged::by(rule, verdict))
+}
+
+fn others() -> Vec<Statement> {
+    let not = |claim: Claim<'_>| unmeasured(claim, "the scheme or the hardware is not modelled here");
+    vec![
+        not(("automatic selection lowers FastSig's overhead to 36 % (Section 4.6.3)", "36 %")),
+        not(("HW-Notify costs 37 % (DRDV) and 46 % (SRIV) (Figure 4.9)", "37 and 46 %")),
+        not(("HW-Sig costs 33 % with either (Figure 4.9)", "33 %")),
+        not(("automatic selection lowers HW-Notify to 34 % and HW-Sig to 30 % (Section 4.6.3)", "34 and 30 %")),
+        not(("TLD wins on lavaMD and leukocyte (Figure 4.5)", "2 of 16")),
+        not(("one of the FastSig schemes outperforms TLD-Sig for most workloads (Section 4.6.1)", "most")),
+        not(("the SEC-DED accumulator misses 1 of 3862 errors (Section 4.6.2)", "0 to 0.2 %")),
+        not(("occupancy is almost always lower with FastSig-DRDV (Figure 4.6)", "–")),
+    ]
+}

@@ -1,0 +1,198 @@
+//! Surveys made by hand: each rule holds, fails or stays open where it should.
+
+use methods::hardening::{DynamicCounts, ProtectionForecast, Scheme};
+use serde_json::json;
+
+use super::pieces;
+use super::statements::statements;
+
+use super::survey::{
+    CHAPTER, INJECTED, InjectedWorkload, PartlyProtected, ProtectedWorkload, RunEnds, SinrgSurvey, TimedWorkload,
+    remaining, timed,
+};
+use super::tables::devices;
+use crate::checks::{are_judged, fill, statement, verdict};
+use crate::statements::Verdict;
+
+/// Numbers by scheme, in the order of `Scheme::ALL`: DRDV, FastSig-DRDV, SRIV, FastSig-SRIV.
+#[derive(Clone, Copy)]
+struct Made {
+    /// The multiple of the time.
+    times: [f64; 4],
+    /// Per thousand dynamic instructions: covered, uncovered, duplicates, verification.
+    parts: [[u64; 4]; 2],
+    /// More static instructions, per hundred.
+    grown: [u64; 2],
+    /// Corruptions of a thousand faults before and after.
+    sdc: [u64; 2],
+    /// Crashes and hangs after.
+    other: u64,
+}
+
+/// As the chapter has it.
+const CHAPTER_LIKE: Made = Made {
+    times: [1.69, 1.39, 2.5, 1.49],
+    parts: [[230, 130, 360, 150], [130, 120, 250, 350]],
+    grown: [100, 200],
+    sdc: [700, 20],
+    other: 3,
+};
+
+/// A digest of its own for each workload and scheme.
+fn name_of(number: usize, scheme: Scheme) -> String {
+    format!("{}-{}", INJECTED.get(number).copied().unwrap_or_default(), scheme.word())
+}
+
+fn made(of: Made) -> SinrgSurvey {
+    let ends = |sdc: u64, other: u64| RunEnds { landed: 1000, sdc, detected: 300 - other.min(300), other };
+    let protected = |number: usize, scheme: Scheme| {
+        let by = usize::from(matches!(scheme, Scheme::Sriv | Scheme::FastsigSriv));
+        // The numbers differ from workload to workload, so that they have an interval.
+        let wobble = number as u64 % 3;
+        let [covered, uncovered, duplicate, verification] = of.parts[by];
+        let (uncovered, verification) = (uncovered + 10 * wobble - 10, verification + 10 - 10 * wobble);
+        let dynamic = DynamicCounts {
+            covered: covered * (1 + by as u64),
+            uncovered: uncovered * (1 + by as u64),
+            duplicate: duplicate * (1 + by as u64),
+            copy: (1000 - covered - uncovered - duplicate - verification) * (1 + by as u64),
+            verification: verification * (1 + by as u64),
+            entry: 0,
+        };
+        ProtectedWorkload {
+            scheme: scheme.word(),
+            digest: name_of(number, scheme),
+            before: 100,
+            after: 100 + of.grown[by] + wobble,
+            dynamic,
+            ends: ends(of.sdc[1], of.other),
+        }
+    };
+    let injected = INJECTED.into_iter().enumerate().map(|(number, name)| InjectedWorkload {
+        name: name.to_owned(),
+        executed: 400,
+        ends: ends(of.sdc[0], 50),
+        protected: Scheme::ALL.map(|scheme| protected(number, scheme)).into(),
+    });
+    let times = CHAPTER.into_iter().enumerate().flat_map(|(number, name)| {
+        Scheme::ALL.into_iter().zip(of.times).map(move |(scheme, ratio)| {
+            let ratio = ratio + (number % 3) as f64 * 0.02 - 0.02;
+            let (name, scheme, device) = (name.to_owned(), scheme.word().to_owned(), "a GPU".to_owned());
+            let digest = format!("{name}-{scheme}");
+            TimedWorkload { name, scheme, device, digest, ratio, low: ratio - 0.01, high: ratio + 0.01 }
+        })
+    });
+    let forecast = ProtectionForecast { instructions: 4, of: 10, overhead: 0.2, coverage: Some(0.6) };
+    let part = |name: &str| PartlyProtected {
+        name: name.to_owned(),
+        scheme: "fastsig-drdv",
+        budget: 0.25,
+        forecast,
+        executed: [1000, 1500],
+        ends: [ends(400, 0), ends(100, 0)],
+    };
+    SinrgSurvey { injected: injected.collect(), timed: times.collect(), parts: vec![part("nn"), part("gaussian")] }
+}
+
+#[test]
+fn every_statement_is_judged_and_every_piece_has_a_place() {
+    for survey in [SinrgSurvey::default(), made(CHAPTER_LIKE)] {
+        are_judged(&statements(&survey));
+        fill(&super::PAGE, &pieces(&survey));
+    }
+}
+
+#[test]
+fn without_numbers_all_is_undecided() {
+    let parts = statements(&SinrgSurvey::default());
+    assert!(parts.iter().flat_map(|part| &part.statements).all(|it| it.judged.verdict == Verdict::Open));
+}
+
+/// The claims whose rules numbers like the chapter's fulfil.
+const HOLD: [&str; 16] = [
+    "kernels take 69 % longer",
+    "base SRIV doubles",
+    "kernels take 39 % longer",
+    "kernels take 49 % longer",
+    "FastSig makes DRDV faster",
+    "FastSig-DRDV is faster",
+    "FastSig-DRDV adds 74",
+    "FastSig-SRIV adds 180",
+    "36 % of the dynamic",
+    "25 % are with",
+    "15 % of the dynamic",
+    "35 % do with",
+    "87 % of the dynamic",
+    "88 % are with",
+    "FastSig-SRIV always executes",
+    "with fastsig-drdv, the SDC rate is below",
+];
+
+#[test]
+fn numbers_like_the_chapters_hold_and_others_do_not() {
+    let like = statements(&made(CHAPTER_LIKE));
+    HOLD.iter().for_each(|claim| assert_eq!(verdict(&like, claim), Verdict::Holds, "{:?}", statement(&like, claim)));
+    let unlike = Made {
+        times: [1.1, 1.2, 1.5, 1.15],
+        parts: [[200, 300, 200, 50], [100, 300, 100, 300]],
+        grown: [200, 100],
+        sdc: [10, 700],
+        other: 0,
+    };
+    let unlike = statements(&made(unlike));
+    for claim in HOLD.iter().filter(|claim| **claim != "FastSig-SRIV always executes") {
+        assert_eq!(verdict(&unlike, claim), Verdict::Fails, "{:?}", statement(&unlike, claim));
+    }
+    assert_eq!(verdict(&unlike, "fastsig-drdv reduces SDC"), Verdict::Fails);
+    assert_eq!(verdict(&unlike, "some faults crash b+tree"), Verdict::Fails);
+    assert_eq!(verdict(&unlike, "72 % of the faults in mm"), Verdict::Fails);
+    assert_eq!(verdict(&like, "72 % of the faults in mm"), Verdict::Holds);
+    assert_eq!(verdict(&like, "some faults crash b+tree"), Verdict::Holds);
+    assert_eq!(verdict(&like, "fastsig-sriv reduces SDC"), Verdict::Holds);
+}
+
+#[test]
+fn times_of_one_scheme_decide_nothing_of_the_others() {
+    let mut survey = made(CHAPTER_LIKE);
+    survey.timed.retain(|it| it.scheme == "drdv");
+    let parts = statements(&survey);
+    assert_eq!(verdict(&parts, "kernels take 69 % longer"), Verdict::Holds);
+    for claim in
+        ["base SRIV doubles", "kernels take 39 %", "kernels take 49 %", "FastSig makes DRDV", "b+tree is faster"]
+    {
+        assert_eq!(verdict(&parts, claim), Verdict::Open);
+    }
+}
+
+#[test]
+fn times_of_other_code_are_counted() {
+    let mut survey = made(CHAPTER_LIKE);
+    assert!(devices(&survey).contains("Of 48 of them") && devices(&survey).contains(": 48 were measured"));
+    survey.injected[0].protected[0].digest = "other".to_owned();
+    survey.timed.retain(|it| it.scheme == "drdv");
+    let said = devices(&survey);
+    assert!(
+        said.contains("Of 12 of them") && said.contains(": 11 were") && said.contains("none of fastsig-drdv, sriv and"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_remains_is_the_rate_times_the_instructions() {
+    let ends = |sdc| RunEnds { landed: 1000, sdc, detected: 0, other: 0 };
+    let (value, low, high) = remaining([ends(200), ends(20)], [100, 300]).unwrap();
+    assert!((value - 0.3).abs() < 1e-12 && low < 0.2 && high > 0.4, "{low} {high}");
+    assert_eq!(remaining([ends(0), ends(20)], [100, 300]), None);
+}
+
+#[test]
+fn records_that_gave_other_results_are_left_out() {
+    let line = |name: &str, same: u64| {
+        let ratio = json!({ "median": 1.5, "low": 1.4, "high": 1.6 });
+        json!({ "name": name, "scheme": "drdv", "gpu": { "name": "G", "copies": 2, "same": same, "ratio": ratio } })
+            .to_string()
+    };
+    let found = timed(&[format!("{}\n{}\nnot a document", line("nw-drdv", 2), line("lud-drdv", 1))]);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].name.as_str(), found[0].ratio, found[0].device.as_str()), ("nw", 1.5, "G"));
+}
