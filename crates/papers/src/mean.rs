@@ -16,9 +16,11 @@ pub(crate) struct SeedMean {
 }
 
 impl SeedMean {
-    /// Of every one; none if one lacks the number, or there are fewer than two.
+    /// Of every one; none if one lacks the number or has no finite one, as the ratio to a time too short to be seen, or there are
+    /// fewer than two.
     pub(crate) fn of<T>(all: &[T], number: impl Fn(&T) -> Option<f64>) -> Option<Self> {
-        let values = all.iter().map(number).collect::<Option<Vec<f64>>>()?;
+        let finite = |it: &T| number(it).filter(|number| number.is_finite());
+        let values = all.iter().map(finite).collect::<Option<Vec<f64>>>()?;
         let it = Repeated::of(&values)?;
         let half = it.half_width(0.0, Confidence::PERCENT_95);
         Some(Self { value: it.mean, low: it.mean - half, high: it.mean + half, seeds: it.count })
