@@ -30,6 +30,12 @@ fn every_error_site_of_a_workload_is_judged_from_few_runs() {
     // The campaign is there already.
     let text = stdout(&run(&words));
     assert!(text.starts_with("pathfinder: error sites and their classes"), "{text}");
+    // Its runs are pilots, by whose rates no gate passes.
+    let mut entries = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let kept = entries.find(|path| path.extension().is_some_and(|it| it == "campaign")).unwrap();
+    let gated = run(&["report", path(&kept), "--fail-if", "due>0.99"]);
+    assert!(stdout(&gated).starts_with("Of these runs alone: the runs are pilots"), "{}", stdout(&gated));
+    assert!(gated.status.code() == Some(6) && stderr(&gated).contains("judge the bounds"), "{}", stderr(&gated));
     // The same campaign judged otherwise, as rows and as curves.
     let (rows, curves) = (dir.path().join("classes.csv"), dir.path().join("curves.svg"));
     let judged =
