@@ -1,7 +1,7 @@
 //! What the tests of every page ask of its statements and its pieces.
 
 use std::collections::BTreeSet;
-use study::Cell;
+use study::{Cell, Table};
 
 use crate::page::{MethodPage, Pieces};
 use crate::statements::{Part, Statement, Verdict};
@@ -39,6 +39,12 @@ pub(crate) fn are_judged(parts: &[Part]) {
             assert!(VERDICTS.contains(&word.as_str()), "{word}");
         }
     }
+}
+
+/// A table has rows, and each of them a cell for each column.
+pub(crate) fn is_whole(name: &str, table: &Table) {
+    assert!(!table.rows.is_empty(), "{name}");
+    assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
 }
 
 /// Every place of the template has one piece, and every piece a place.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::pieces;
 use super::statements::statements;
 use super::survey::{APPLICATIONS, Application, Measured, is_float};
+use crate::checks::{are_in, is_whole};
 use crate::page::Piece;
 use crate::statements::{Statement, Verdict};
 
@@ -88,6 +89,11 @@ fn what_is_as_in_the_chapter_holds() {
 }
 
 #[test]
+fn the_page_has_these_statements_and_rules() {
+    are_in(include_str!("../../../../docs/methods/approxilyzer.md"), &statements(&as_in_the_chapter()));
+}
+
+#[test]
 fn what_is_the_other_way_round_fails_and_what_is_missing_is_open() {
     let mut other = as_in_the_chapter();
     for it in &mut other {
@@ -116,7 +122,7 @@ fn every_piece_that_the_page_names_is_made() {
     for (name, piece) in &made {
         assert!(named.contains(&name.as_str()), "{name}");
         if let Piece::Table(table) = piece {
-            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
+            is_whole(name, table);
         }
     }
 }

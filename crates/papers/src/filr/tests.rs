@@ -8,7 +8,7 @@ use nn::filr::{Filr, Order, Settings, analyse};
 
 use super::pieces;
 use super::statements::statements;
-use crate::checks::{are_in, are_judged, fill, statement, verdict};
+use crate::checks::{are_in, are_judged, fill, is_whole, statement, verdict};
 use crate::mean::SeedMean;
 use crate::page::Piece;
 use crate::statements::Verdict;
@@ -54,10 +54,7 @@ fn every_piece_has_a_place_and_tables_are_whole() {
     fill(&super::PAGE, &made);
     for (name, piece) in &made {
         match piece {
-            Piece::Table(table) => {
-                assert!(!table.rows.is_empty(), "{name}");
-                assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
-            }
+            Piece::Table(table) => is_whole(name, table),
             Piece::Plot(plot) => {
                 let points = plot.series.iter().flat_map(|series| &series.points);
                 assert!(points.clone().count() > 20 && points.clone().all(|it| (0.0..=1.0).contains(&it.y)), "{name}");

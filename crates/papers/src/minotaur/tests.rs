@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::pieces;
 use super::statements::statements;
 use super::survey::{APPLICATIONS, Measured};
-use crate::checks::{are_judged, fill, verdict};
+use crate::checks::{are_judged, fill, is_whole, verdict};
 use crate::page::Piece;
 use crate::statements::Verdict;
 
@@ -115,7 +115,7 @@ fn every_piece_has_a_place_and_tables_are_whole() {
     fill(&super::PAGE, &made);
     for (name, piece) in &made {
         if let Piece::Table(table) = piece {
-            assert!(!table.rows.is_empty() && table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
+            is_whole(name, table);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::pieces;
 use super::sensitive::SensitiveMaps;
 use super::statements::statements;
 use super::survey::{Ending, Ends, Laboratory, RunEnd, Runs, interval, missed, selection};
-use crate::checks::{are_in, are_judged, fill, statement, verdict};
+use crate::checks::{are_in, are_judged, fill, is_whole, statement, verdict};
 use crate::page::Piece;
 use crate::statements::Verdict;
 
@@ -53,10 +53,7 @@ fn every_piece_has_a_place_and_tables_are_whole() {
     fill(&super::PAGE, &made);
     for (name, piece) in &made {
         match piece {
-            Piece::Table(table) => {
-                assert!(!table.rows.is_empty(), "{name}");
-                assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
-            }
+            Piece::Table(table) => is_whole(name, table),
             Piece::Plot(plot) => {
                 let points = plot.series.iter().flat_map(|series| &series.points);
                 assert!(points.clone().count() > 20 && points.clone().all(|it| (0.0..=1.0).contains(&it.y)), "{name}");

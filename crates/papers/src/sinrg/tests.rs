@@ -11,7 +11,7 @@ use super::survey::{
     remaining, timed,
 };
 use super::tables::devices;
-use crate::checks::{are_judged, fill, statement, verdict};
+use crate::checks::{are_in, are_judged, fill, statement, verdict};
 use crate::statements::Verdict;
 
 /// Numbers by scheme, in the order of `Scheme::ALL`: DRDV, FastSig-DRDV, SRIV, FastSig-SRIV.
@@ -98,6 +98,7 @@ fn made(of: Made) -> SinrgSurvey {
 fn every_statement_is_judged_and_every_piece_has_a_place() {
     for survey in [SinrgSurvey::default(), made(CHAPTER_LIKE)] {
         are_judged(&statements(&survey));
+        are_in(include_str!("../../../../docs/methods/sinrg.md"), &statements(&survey));
         fill(&super::PAGE, &pieces(&survey));
     }
 }
