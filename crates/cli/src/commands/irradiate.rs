@@ -148,16 +148,12 @@ struct Both<'a> {
 
 /// Prints a summary, and what a method makes of the rows.
 pub(crate) fn show(summary: &Summary, estimates: Option<&Estimates>, json: bool) -> Result<(), Failure> {
+    let note = registry::rates_elsewhere(summary.config.selection.method.as_ref());
     match (json, estimates) {
         (true, None) => out::json(summary),
-        (true, Some(estimates)) => out::json(&Both {
-            summary,
-            note: registry::rates_elsewhere(summary.config.selection.method.as_ref()),
-            method: &estimates.json,
-        }),
+        (true, Some(estimates)) => out::json(&Both { summary, note, method: &estimates.json }),
         (false, estimates) => {
-            let note = registry::rates_elsewhere(summary.config.selection.method.as_ref())
-                .map(|why| format!("Of these runs alone: {why}.\n\n"));
+            let note = note.map(|why| format!("Of these runs alone: {why}.\n\n"));
             let text = note.unwrap_or_default() + &report::text::summary(summary, fault::base_name);
             let more = estimates.map(|estimates| format!("\n{}", report::study::text(&estimates.study)));
             out::text(&(text + &more.unwrap_or_default()))

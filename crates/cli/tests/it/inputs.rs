@@ -36,6 +36,9 @@ fn every_error_site_of_a_workload_is_judged_from_few_runs() {
     let gated = run(&["report", path(&kept), "--fail-if", "due>0.99"]);
     assert!(stdout(&gated).starts_with("Of these runs alone: the runs are pilots"), "{}", stdout(&gated));
     assert!(gated.status.code() == Some(6) && stderr(&gated).contains("judge the bounds"), "{}", stderr(&gated));
+    let page = dir.path().join("page.html");
+    assert!(run(&["report", path(&kept), "--html", path(&page)]).status.success());
+    assert!(std::fs::read_to_string(&page).unwrap().contains("Rates are of these runs alone"));
     // The same campaign judged otherwise, as rows and as curves.
     let (rows, curves) = (dir.path().join("classes.csv"), dir.path().join("curves.svg"));
     let judged =

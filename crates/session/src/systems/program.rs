@@ -89,11 +89,18 @@ pub(super) fn check_running(config: &Config) -> Result<(), SessionError> {
 }
 
 /// The faults of a campaign on a program in sentences: those of its own words, or those of its method. A method whose file
-/// is gone says nothing of its faults.
+/// is gone says nothing of its faults. One whose runs are not a sample of the program says so first.
 pub(super) fn describe(config: &Config) -> Description {
     let words = &config.selection;
     let aims = words.method.as_ref().map(|_| registry::aims(words).unwrap_or_default());
-    inject::describe(&Choices::from(config), aims)
+    let description = inject::describe(&Choices::from(config), aims);
+    match registry::rates_elsewhere(words.method.as_ref()) {
+        Some(why) => {
+            let faults = format!("Rates are of these runs alone: {why}. {}", description.faults);
+            Description { faults, ..description }
+        }
+        None => description,
+    }
 }
 
 /// The fault of a text id.
