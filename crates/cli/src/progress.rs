@@ -71,6 +71,13 @@ impl Progress {
                 self.bar.set_message(message.clone());
                 self.line(&message);
             }
+            CampaignEvent::Compared { done, all } => {
+                let message = format!("{done} of {all} corruptions compared");
+                self.bar.set_message(message.clone());
+                if done * 10 / all.max(&1) > done.saturating_sub(1) * 10 / all.max(&1) {
+                    self.line(&message);
+                }
+            }
         }
     }
 

@@ -179,9 +179,12 @@ pub fn write_parquet<W: Write + Send>(results: &Results, file: W) -> Result<u64,
 pub fn write_sheet<W: Write + Send>(sheet: &study::Sheet, file: W) -> Result<u64, ParquetFailure> {
     let columns = sheet.columns.iter().map(|column| (column.name, Column::new(column.integer, column.required)));
     let mut written = Sheet::begin(file, sheet.name, columns.collect())?;
-    for row in &sheet.rows {
-        written.row(&row.iter().map(sheet_value).collect::<Vec<_>>())?;
-    }
+    let mut failure = None;
+    sheet.visit(&mut |row| {
+        failure = written.row(&row.iter().map(sheet_value).collect::<Vec<_>>()).err();
+        failure.is_none()
+    });
+    failure.map_or(Ok(()), Err)?;
     Ok(written.finish()?)
 }
 

@@ -1,14 +1,17 @@
 //! Rows for other programs: columns of integers and of texts, as a file of data has them.
 
-/// A table of many rows that a program reads, not a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use std::sync::Arc;
+
+/// Visits rows, each with a value for every column, until a visit gives `false`.
+type Rows = Box<dyn Fn(&mut dyn FnMut(&[SheetValue]) -> bool)>;
+
+/// A table of many rows that a program reads, not a person. Its rows are made one by one, so that they need no memory.
 pub struct Sheet {
     /// The name of its schema.
     pub name: &'static str,
     /// The columns.
     pub columns: Vec<SheetColumn>,
-    /// The rows, each with a value for every column.
-    pub rows: Vec<Vec<SheetValue>>,
+    rows: Rows,
 }
 
 /// A column of a sheet.
@@ -30,7 +33,23 @@ pub enum SheetValue {
     /// An integer.
     Integer(u64),
     /// A text.
-    Text(String),
+    Text(Arc<str>),
+}
+
+impl Sheet {
+    /// One whose rows `rows` visits, the same at each call, until its visit gives `false`.
+    pub fn of_visits(
+        name: &'static str,
+        columns: Vec<SheetColumn>,
+        rows: impl Fn(&mut dyn FnMut(&[SheetValue]) -> bool) + 'static,
+    ) -> Self {
+        Self { name, columns, rows: Box::new(rows) }
+    }
+
+    /// Visits the rows, each with a value for every column, until a visit gives `false`.
+    pub fn visit(&self, each: &mut dyn FnMut(&[SheetValue]) -> bool) {
+        (self.rows)(each);
+    }
 }
 
 impl SheetValue {
@@ -38,6 +57,12 @@ impl SheetValue {
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         if let Self::Integer(number) = self { Some(*number) } else { None }
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 }
 
@@ -49,7 +74,7 @@ impl From<u64> for SheetValue {
 
 impl From<&str> for SheetValue {
     fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+        Self::Text(text.into())
     }
 }
 

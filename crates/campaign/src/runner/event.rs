@@ -60,4 +60,11 @@ pub enum CampaignEvent<'a> {
         /// What was decided.
         decision: Decision,
     },
+    /// Outputs of runs that were repeated after the campaign were compared by a command of the user.
+    Compared {
+        /// How many.
+        done: u64,
+        /// How many there are.
+        all: u64,
+    },
 }

@@ -3,6 +3,7 @@
 mod bounds;
 mod campaigns;
 mod commands;
+mod error_sites;
 mod fit;
 mod harden;
 mod inputs;

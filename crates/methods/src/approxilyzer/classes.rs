@@ -4,20 +4,16 @@
 //! kernel, are one *path group*: everything that is known of a site from the path is found once for all of them.
 
 use fault::Selection;
-use inject::threads::{
-    BasedAccess, PathDestinations, PathSites, StoreLists, ThreadCount, TraceStep, thread_counts, traces,
-};
+use inject::threads::{PathSites, ThreadCount, TraceStep, thread_counts};
 use inject::{Golden, GoldenLaunch};
 use std::collections::BTreeMap;
 
 use super::feeds::Feeds;
-use super::join::GroupPath;
-use super::lists::{StorePath, divide};
+use super::lists::divide;
+use super::path_walk::{PathWalk, TracedPath};
 use super::settings::{Apart, Settings};
 use super::site_facts::{SiteFacts, ThreadShare};
 use super::sites::{ApartKey, BesideClass, Class, ClassKey, KernelSites, MOST_CLASSES, PathGroup, STORES, Sites};
-use super::traps::Traps;
-use super::windows::Windows;
 
 /// What threads of one group have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -57,19 +53,12 @@ impl Sites {
             sites.classes_cut = true;
             return sites;
         }
-        let traps = Traps::of(golden, &launches, groups.values(), settings.addresses);
-        sites.addresses_cut = traps.is_cut();
-        // Each group is traced where its first thread is.
-        let mut representatives: BTreeMap<u32, BTreeMap<u64, (u32, ApartKey)>> = BTreeMap::new();
-        for (number, (key, group)) in (0..).zip(groups) {
-            if let Some(&(launch, thread)) = group.threads.first() {
-                representatives.entry(launch).or_default().insert(thread, (number, key.apart));
-            }
-            sites.groups.push(group);
-        }
+        sites.groups.extend(groups.into_values());
         if settings.stores {
             sites.stores_cut = divide(golden, &launches, &mut sites.groups);
         }
+        let walk = PathWalk::new(golden, launches, &sites.groups, settings);
+        sites.addresses_cut = walk.addresses_cut();
         let mut by_control = BTreeMap::new();
         if let Some(steps) = &mut sites.steps {
             steps.resize_with(sites.groups.len(), Vec::new);
@@ -77,32 +66,17 @@ impl Sites {
         if let Some(facts) = &mut sites.facts {
             facts.resize_with(sites.groups.len(), Vec::new);
         }
-        for (number, launch) in launches {
-            let Some(wanted) = representatives.get(&number) else { continue };
-            let destinations = PathDestinations::of(launch);
-            let accesses = BasedAccess::of(&launch.program);
-            let feeds = settings.stores.then(|| (Feeds::of(&launch.program), StoreLists::listed(&launch.program)));
-            let threads: Vec<u64> = wanted.keys().copied().collect();
-            traces(golden, launch, &threads, |thread, path| {
-                sites.classes_cut |= classes.len() > MOST_CLASSES;
-                if sites.classes_cut {
-                    return;
+        walk.visit(|TracedPath { launch, steps, feeds, path }| {
+            sites.classes_cut |= classes.len() > MOST_CLASSES;
+            if !sites.classes_cut {
+                sites.count(path.group, steps);
+                if let Some(feeds) = feeds {
+                    sites.add_facts(path.group, launch, (&path.found, steps.len()), feeds);
                 }
-                if let Some(&(group, apart)) = wanted.get(&thread) {
-                    let found = destinations.sites(launch, path);
-                    sites.count(group, path);
-                    if let Some((feeds, _)) = &feeds {
-                        sites.add_facts(group, launch, (&found, path.len()), feeds);
-                    }
-                    let windows = Windows::of(launch, path, settings);
-                    let accesses = traps.steps(group, path, &accesses);
-                    let stores = feeds.as_ref().map(|(feeds, listed)| StorePath::of(feeds, listed, path));
-                    let apart = settings.apart.of(apart);
-                    let path = GroupPath { group, apart, found, windows, settings, accesses, stores };
-                    sites.join(&mut classes, &mut by_control, &path);
-                }
-            });
-        }
+                sites.join(&mut classes, &mut by_control, &path);
+            }
+            !sites.classes_cut
+        });
         sites.count_stores(&classes, &by_control);
         let mut beside: Vec<(&ClassKey, &u32)> = by_control.iter().collect();
         beside.sort_by_key(|(_, number)| **number);
@@ -123,13 +97,8 @@ impl Sites {
             let kernel = self.kernel(&launch.program.name);
             let size = golden.threads_per_block(launch) as u64;
             for (thread, count) in (0..).zip(thread_counts(golden, launch)) {
-                let kept = (
-                    if apart.launches { number + 1 } else { 0 },
-                    if apart.blocks { thread / size + 1 } else { 0 },
-                    if apart.threads { (thread % size) as u32 + 1 } else { 0 },
-                );
                 let ThreadCount { executed, guarded_off, trace } = count;
-                let key = GroupKey { kernel, executed, guarded_off, trace, apart: kept };
+                let key = GroupKey { kernel, executed, guarded_off, trace, apart: apart.key(number, thread, size) };
                 let fresh = || PathGroup { threads: Vec::new(), kernel, parts: Vec::new() };
                 groups.entry(key).or_insert_with(fresh).threads.push((number, thread));
                 self.kernels[kernel as usize].threads += 1;

@@ -5,6 +5,7 @@ use super::metric::{self, ErrorMetric, Measured};
 use super::purity::Purity;
 use super::settings::{Settings, ValidationSize};
 use super::show;
+use super::site_rows;
 use super::tally::{RowJudge, SiteTally};
 use super::target::Approxilyzer;
 use super::truth::Truth;
@@ -17,7 +18,7 @@ use campaign::{Results, StoreError};
 use outcome::Criteria;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use study::Table;
+use study::{Sheet, Table};
 
 /// The options that are parameters of the method, by the same names.
 const KEYS: [&str; 10] =
@@ -86,6 +87,18 @@ pub(super) const COMMAND: Command = Command {
         metric::SECONDS,
         CommandOption::file("csv", "F.csv", "Write the classes: a row for each bit of each"),
         CommandOption::file("parquet", "F.parquet", "The same as Parquet, with the heuristic of each class"),
+        CommandOption::file(
+            "sites",
+            "F.parquet",
+            "Write every error site as Parquet: a row for each path, operand of a dynamic instruction and bit",
+        ),
+        CommandOption::file("threads", "F.parquet", "Write every thread with its path, as the rows of --sites have it"),
+        CommandOption::any(
+            "site",
+            "FAULT",
+            None,
+            "Show the class and the outcome of one error site, by the id of its fault",
+        ),
     ],
     without: &[],
     criteria: Some(judge::before),
@@ -141,7 +154,22 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let path: Option<PathBuf> = request.options.get("csv")?;
     let files = path.map(|path| Ok::<_, StudyError>((path, program.rows()?))).transpose()?;
     let path: Option<PathBuf> = request.options.get("parquet")?;
-    let sheets = path.map(|path| Ok::<_, StudyError>((path, program.sheet()?))).transpose()?.into_iter().collect();
+    let mut sheets: Vec<(PathBuf, Sheet)> = Vec::new();
+    if let Some(path) = path {
+        sheets.push((path, program.sheet()?));
+    }
+    let profile = program.profile(&method);
+    if let Some(text) = request.options.get::<String>("site")? {
+        let (document, table) = site_rows::site(&profile, &text)?;
+        json["site"] = document;
+        study.tables.insert(0, table);
+    }
+    if let Some(path) = request.options.get("threads")? {
+        sheets.push((path, site_rows::threads(profile.clone())));
+    }
+    if let Some(path) = request.options.get("sites")? {
+        sheets.push((path, site_rows::sites(profile)));
+    }
     Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new(), sheets })
 }
 
@@ -150,13 +178,11 @@ fn measure(
     metric: &ErrorMetric,
     request: &Request,
     rows: (&Results, Option<&Criteria>),
-    campaigns: &Campaigns<'_>,
+    campaigns: &mut Campaigns<'_>,
 ) -> Result<Measured, StudyError> {
     let none = || StudyError::Refused("run --metric-command: no command of a user may be started here".to_owned());
     let starter = request.commands.as_deref().ok_or_else(none)?;
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = campaigns.jobs.map_or_else(cores, |jobs| jobs as usize);
-    metric.measure(&request.capsule, rows, (starter, jobs), campaigns.stop)
+    metric.measure(&request.capsule, rows, starter, campaigns)
 }
 
 /// How the classes hold against the exhaustive campaign in a directory, as a document and as tables.

@@ -98,7 +98,7 @@ impl TruthCounts {
     /// The class of a destination, and the one beside if loads join its members.
     fn classes_of(&self, step: &WalkStep, class: Option<u32>, sites: &Sites) -> [Option<usize>; 2] {
         let class = class.map(|class| class as usize);
-        let by_stores = class.and_then(|class| sites.classes.get(class)).is_some_and(|class| class.by_stores);
+        let by_stores = class.and_then(|class| sites.classes.get(class)).is_some_and(|class| class.by_stores());
         [class, step.beside.filter(|_| by_stores).map(|beside| self.beside + beside as usize)]
     }
 

@@ -122,6 +122,14 @@ impl HeuristicCounts {
         }
     }
 
+    /// Those of so many threads that have the same; sites under store equivalence are counted otherwise.
+    pub(super) fn times(self, threads: u64) -> Self {
+        let Self { all, uses, predicates, unread, unmapped, misaligned, def_use, stores, unnamed } = self;
+        let [all, uses, predicates, unread, unmapped, misaligned, def_use, unnamed] =
+            [all, uses, predicates, unread, unmapped, misaligned, def_use, unnamed].map(|sites| sites * threads);
+        Self { all, uses, predicates, unread, unmapped, misaligned, def_use, stores, unnamed }
+    }
+
     /// Adds sites of known outcome.
     pub(super) fn add_known(&mut self, why: Pruning, sites: u64) {
         match why {

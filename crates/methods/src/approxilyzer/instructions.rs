@@ -11,6 +11,7 @@ use super::tally::RowJudge;
 use super::target::Approxilyzer;
 
 /// The outcomes of the pilots, by run; none of a pilot that was lost.
+#[derive(Clone)]
 pub(super) struct PilotOutcomes(Vec<Option<Outcome>>);
 
 /// A static instruction that was executed.

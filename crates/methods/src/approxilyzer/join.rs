@@ -4,11 +4,11 @@
 use inject::threads::{PathDestination, PathSites, PathUse};
 use std::collections::BTreeMap;
 
-use super::heuristics::Pruning;
+use super::heuristics::{HeuristicCounts, Pruning};
 use super::lists::StorePath;
 use super::operand::{Bits, SiteOperand};
 use super::settings::Settings;
-use super::sites::{ApartKey, Class, ClassKey, KnownSites, MOST_STEPS, Place, Sites, WalkStep};
+use super::sites::{ApartKey, Class, ClassKey, KnownSites, MOST_STEPS, PathGroup, Place, Sites, WalkStep};
 use super::traps::BaseStep;
 use super::windows::Windows;
 
@@ -45,11 +45,120 @@ impl GroupPath<'_> {
 
 /// An operand of a dynamic instruction.
 #[derive(Clone, Copy)]
-struct At {
+pub(super) struct At {
     step: u32,
-    dynamic: u64,
-    instruction: u32,
-    operand: SiteOperand,
+    /// The dynamic instruction of the thread, from 0, that a fault in the operand names.
+    pub(super) dynamic: u64,
+    /// The instruction, an index into the instructions of the program.
+    pub(super) instruction: u32,
+    /// The operand.
+    pub(super) operand: SiteOperand,
+}
+
+/// Who is told of the sites of a path.
+pub(super) trait SiteVisitor {
+    /// How many sites each thread of the path has, those of known outcome left out.
+    fn count(&mut self, counts: HeuristicCounts);
+
+    /// Sites of known outcome.
+    fn know(&mut self, at: At, bits: Bits, why: Pruning);
+
+    /// Sites that are in a class together with the first uses that equal them; the number of the class of control equivalence that
+    /// they would be in, if they are under store equivalence.
+    fn class(&mut self, at: At, bits: Bits, first_uses: &[(u32, &PathUse)]) -> Option<u32>;
+
+    /// A destination, once its sites were told.
+    fn written(&mut self, _: WalkStep) {}
+}
+
+/// The classes of an operand.
+pub(super) struct OperandKeys {
+    /// By control equivalence: the one of all parts that have none of their own.
+    pub(super) control: ClassKey,
+    /// By part of the group, the one by store equivalence.
+    pub(super) parts: Vec<Option<ClassKey>>,
+}
+
+impl GroupPath<'_> {
+    /// Tells of all sites of the path.
+    pub(super) fn tell(&self, visitor: &mut dyn SiteVisitor) {
+        let Settings { sources, unread, def_use, .. } = *self.settings;
+        let mut readers: Vec<(u32, &PathUse)> = Vec::new();
+        if sources {
+            visitor.count(HeuristicCounts { unnamed: self.found.guards_off, ..HeuristicCounts::default() });
+            for it in &self.found.uses {
+                let trapping = self.trapping(it);
+                let known = trapping[0].1.or(trapping[1].1);
+                trapping.iter().for_each(|(why, bits)| visitor.know(At::of_use(it), *bits, *why));
+                let sites = own(it).or(fresh(it)).count();
+                let represented = represented(it, def_use);
+                visitor.count(HeuristicCounts {
+                    all: sites.into(),
+                    uses: sites.into(),
+                    unnamed: (it.bits - sites).into(),
+                    predicates: if it.bits == 1 { sites.into() } else { 0 },
+                    def_use: represented.without(known).count().into(),
+                    ..HeuristicCounts::default()
+                });
+                let own = own(it).or(fresh(it)).without(represented.or(known));
+                visitor.class(At::of_use(it), own, &[]);
+                readers.extend(it.written_by.map(|writer| (writer, it)));
+            }
+        } else {
+            readers.extend(self.found.uses.iter().filter_map(|it| Some((it.written_by?, it))));
+        }
+        readers.sort_by_key(|(writer, _)| *writer);
+        let mut left = &readers[..];
+        for (number, it) in (0..).zip(&self.found.destinations) {
+            let (first_uses, behind) = left.split_at(left.partition_point(|(writer, _)| *writer <= number));
+            left = behind;
+            let predicates = u64::from(it.bits == 1);
+            visitor.count(HeuristicCounts { all: it.bits.into(), predicates, ..HeuristicCounts::default() });
+            let read_bits = if unread { it.read_bits } else { it.bits };
+            let read = Bits::range(0..read_bits);
+            let at = At::of_destination(it);
+            visitor.know(at, Bits::range(0..it.bits).without(read), Pruning::Unread);
+            let (mut left, mut joined, mut trapping) = (read, Bits::default(), [Bits::default(); 2]);
+            for (_, it) in first_uses {
+                for ((why, bits), all) in self.trapping(it).into_iter().zip(&mut trapping) {
+                    visitor.know(at, bits.and(fresh(it)), why);
+                    left = left.without(bits.and(fresh(it)));
+                    *all = all.or(bits.and(fresh(it)));
+                }
+                joined = joined.or(represented(it, def_use));
+            }
+            if sources {
+                visitor.class(at, left.and(joined), first_uses);
+                left = left.without(joined);
+            }
+            let beside = visitor.class(at, left, &[]);
+            let [misaligned, unmapped] = trapping.map(Bits::low);
+            let (bits, read_bits) = (it.bits as u8, read_bits as u8);
+            let (dynamic, position) = (it.dynamic as u32, it.position);
+            visitor.written(WalkStep { dynamic, beside, position, bits, read_bits, misaligned, unmapped });
+        }
+    }
+
+    /// The classes of bits of an operand in the threads of the group.
+    pub(super) fn keys(&self, group: &PathGroup, at: At, bits: Bits, is_first_used: bool) -> OperandKeys {
+        let At { step, instruction, operand, .. } = at;
+        let weight = if is_first_used { 2 } else { 1 };
+        let key = |hash| (group.kernel, instruction, operand, bits, weight, hash, self.apart);
+        // Without joining by decisions a class has one instance: its group has one thread.
+        let alone = u128::from(self.group) << 32 | u128::from(step);
+        let control = if self.settings.control { self.windows.from(step) } else { alone };
+        let listed = |lists: &Vec<u128>| self.stores.as_ref()?.list(step, operand, lists);
+        let parts = group.parts.iter().map(|part| part.lists.as_ref().and_then(listed).map(key)).collect();
+        OperandKeys { control: key(control), parts }
+    }
+}
+
+/// Puts the sites of a path into their classes.
+struct Joining<'a, 'b> {
+    sites: &'a mut Sites,
+    classes: &'a mut BTreeMap<ClassKey, Class>,
+    by_control: &'a mut BTreeMap<ClassKey, u32>,
+    path: &'a GroupPath<'b>,
 }
 
 impl Sites {
@@ -60,105 +169,46 @@ impl Sites {
         by_control: &mut BTreeMap<ClassKey, u32>,
         path: &GroupPath<'_>,
     ) {
-        let classes = &mut (classes, by_control);
-        let group = &self.groups[path.group as usize];
-        let (kernel, threads) = (group.kernel, group.threads.len() as u64);
-        let Settings { sources, unread, def_use, .. } = *path.settings;
-        let mut readers: Vec<(u32, &PathUse)> = Vec::new();
-        if sources {
-            self.kernels[kernel as usize].counts.unnamed += threads * path.found.guards_off;
-            for it in &path.found.uses {
-                let trapping = path.trapping(it);
-                let known = trapping[0].1.or(trapping[1].1);
-                trapping.iter().for_each(|(why, bits)| self.know(path, At::of_use(it), *bits, *why));
-                let counts = &mut self.kernels[kernel as usize].counts;
-                let sites = own(it).or(fresh(it)).count();
-                counts.all += threads * u64::from(sites);
-                counts.uses += threads * u64::from(sites);
-                counts.unnamed += threads * u64::from(it.bits - sites);
-                counts.predicates += if it.bits == 1 { threads * u64::from(sites) } else { 0 };
-                let represented = represented(it, def_use);
-                counts.def_use += threads * u64::from(represented.without(known).count());
-                let own = own(it).or(fresh(it)).without(represented.or(known));
-                self.add(classes, path, At::of_use(it), own, &[]);
-            }
-        }
-        for it in &path.found.uses {
-            readers.extend(it.written_by.map(|writer| (writer, it)));
-        }
-        readers.sort_by_key(|(writer, _)| *writer);
-        let mut left = &readers[..];
         self.step_count += path.found.destinations.len();
         if self.step_count > MOST_STEPS {
             self.steps = None;
         }
-        for (number, it) in (0..).zip(&path.found.destinations) {
-            let (first_uses, behind) = left.split_at(left.partition_point(|(writer, _)| *writer <= number));
-            left = behind;
-            let counts = &mut self.kernels[kernel as usize].counts;
-            counts.all += threads * u64::from(it.bits);
-            counts.predicates += if it.bits == 1 { threads } else { 0 };
-            let read_bits = if unread { it.read_bits } else { it.bits };
-            let read = Bits::range(0..read_bits);
-            let at = At::of_destination(it);
-            self.know(path, at, Bits::range(0..it.bits).without(read), Pruning::Unread);
-            let (mut left, mut joined, mut trapping) = (read, Bits::default(), [Bits::default(); 2]);
-            for (_, it) in first_uses {
-                for ((why, bits), all) in path.trapping(it).into_iter().zip(&mut trapping) {
-                    self.know(path, at, bits.and(fresh(it)), why);
-                    left = left.without(bits.and(fresh(it)));
-                    *all = all.or(bits.and(fresh(it)));
-                }
-                joined = joined.or(represented(it, def_use));
-            }
-            if sources {
-                self.add(classes, path, at, left.and(joined), first_uses);
-                left = left.without(joined);
-            }
-            let beside = self.add(classes, path, at, left, &[]);
-            if let Some(steps) = &mut self.steps {
-                let [misaligned, unmapped] = trapping.map(Bits::low);
-                let (bits, read_bits) = (it.bits as u8, read_bits as u8);
-                let (dynamic, position) = (it.dynamic as u32, it.position);
-                let step = WalkStep { dynamic, beside, position, bits, read_bits, misaligned, unmapped };
-                steps[path.group as usize].push(step);
-            }
-        }
+        path.tell(&mut Joining { sites: self, classes, by_control, path });
+    }
+}
+
+impl Joining<'_, '_> {
+    fn group(&self) -> &PathGroup {
+        &self.sites.groups[self.path.group as usize]
+    }
+}
+
+impl SiteVisitor for Joining<'_, '_> {
+    fn count(&mut self, counts: HeuristicCounts) {
+        let (kernel, threads) = (self.group().kernel, self.group().threads.len() as u64);
+        self.sites.kernels[kernel as usize].counts += counts.times(threads);
     }
 
-    /// Adds sites of known outcome.
-    fn know(&mut self, path: &GroupPath<'_>, at: At, bits: Bits, why: Pruning) {
+    fn know(&mut self, at: At, bits: Bits, why: Pruning) {
         if bits.is_empty() {
             return;
         }
-        let group = &self.groups[path.group as usize];
-        let (kernel, threads) = (group.kernel, group.threads.len() as u64);
+        let (kernel, threads) = (self.group().kernel, self.group().threads.len() as u64);
         let key = KnownSites { kernel, instruction: at.instruction, operand: at.operand, bits, why };
-        *self.known.entry(key).or_default() += threads;
-        self.kernels[kernel as usize].counts.add_known(why, threads * u64::from(bits.count()));
+        *self.sites.known.entry(key).or_default() += threads;
+        self.sites.kernels[kernel as usize].counts.add_known(why, threads * u64::from(bits.count()));
     }
 
-    /// Adds bits of an operand to their class, with the first uses that equal them. If they are under store equivalence, the
-    /// number of the class of control equivalence that they would be in.
-    fn add(
-        &self,
-        (classes, by_control): &mut (&mut BTreeMap<ClassKey, Class>, &mut BTreeMap<ClassKey, u32>),
-        path: &GroupPath<'_>,
-        at: At,
-        bits: Bits,
-        first_uses: &[(u32, &PathUse)],
-    ) -> Option<u32> {
+    fn class(&mut self, at: At, bits: Bits, first_uses: &[(u32, &PathUse)]) -> Option<u32> {
         if bits.is_empty() {
             return None;
         }
-        let group = &self.groups[path.group as usize];
-        let At { step, dynamic, instruction, operand } = at;
-        let weight = if first_uses.is_empty() { 1 } else { 2 };
-        let key = |hash| (group.kernel, instruction, operand, bits, weight, hash, path.apart);
-        let mut add = |hash, part, threads: usize| {
-            let class = classes.entry(key(hash)).or_insert_with(|| Class::new(key(hash)));
+        let group = &self.sites.groups[self.path.group as usize];
+        let OperandKeys { control, parts } = self.path.keys(group, at, bits, !first_uses.is_empty());
+        let mut add = |key: ClassKey, part, threads: usize| {
+            let class = self.classes.entry(key).or_insert_with(|| Class::new(key));
             class.members += threads as u64;
-            class.places.push(Place { group: path.group, part, dynamic });
+            class.places.push(Place { group: self.path.group, part, dynamic: at.dynamic });
             for (_, it) in first_uses {
                 let used = fresh(it).and(bits);
                 if !used.is_empty() {
@@ -167,26 +217,27 @@ impl Sites {
                 }
             }
         };
-        // Without joining by decisions a class has one instance: its group has one thread.
-        let alone = u128::from(path.group) << 32 | u128::from(step);
-        let control = if path.settings.control { path.windows.from(step) } else { alone };
-        let listed = |lists: &Vec<u128>| path.stores.as_ref()?.list(step, operand, lists);
-        let hashes: Vec<Option<u128>> = group.parts.iter().map(|part| part.lists.as_ref().and_then(listed)).collect();
-        if hashes.iter().all(Option::is_none) {
+        if parts.iter().all(Option::is_none) {
             add(control, None, group.threads.len());
             return None;
         }
-        let fresh_number = by_control.len() as u32;
-        let beside = *by_control.entry(key(control)).or_insert(fresh_number);
-        for (number, (part, hash)) in (0..).zip(group.parts.iter().zip(hashes)) {
-            add(hash.unwrap_or(control), Some(number), part.threads.len());
+        for (number, (part, key)) in (0..).zip(group.parts.iter().zip(parts)) {
+            add(key.unwrap_or(control), Some(number), part.threads.len());
         }
-        Some(beside)
+        let fresh_number = self.by_control.len() as u32;
+        Some(*self.by_control.entry(control).or_insert(fresh_number))
+    }
+
+    fn written(&mut self, step: WalkStep) {
+        if let Some(steps) = &mut self.sites.steps {
+            steps[self.path.group as usize].push(step);
+        }
     }
 }
 
 impl At {
-    fn of_use(it: &PathUse) -> Self {
+    /// A register that an instruction reads.
+    pub(super) fn of_use(it: &PathUse) -> Self {
         let PathUse { step, dynamic, instruction, register, .. } = *it;
         Self { step, dynamic, instruction, operand: SiteOperand::Register(register) }
     }
@@ -198,7 +249,7 @@ impl At {
 }
 
 /// The bits that an instruction is the first to read.
-fn fresh(it: &PathUse) -> Bits {
+pub(super) fn fresh(it: &PathUse) -> Bits {
     Bits::range(it.fresh_from..it.fresh_to)
 }
 

@@ -2,19 +2,20 @@
 //!
 //! Every pilot with a silent corruption that no plain check would notice is run again in full. The command is given the golden and
 //! the faulty outputs as files and prints a number, which is judged by the bounds of `--quality '*:…'`. Where it prints none, the
-//! sites of the pilot are unjudged.
+//! sites of the pilot are unjudged. Numbers are kept beside the campaign by the outputs that they are of, so that the same command
+//! goes on where it was ended; after many outputs without a single number the command is not called again.
 
-use campaign::{Finding, Results, Row};
+use campaign::{CampaignEvent, Finding, Results, Row, Subject};
 use fault::Fault;
-use inject::{CapsuleTarget, CopyWatch, PRINTED, site};
+use inject::{CopyWatch, PRINTED, site};
 use outcome::{Criteria, Criterion, Outcome, OutputDiff, Quality, Sdc};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
 
 use super::tally::judged;
-use crate::kit::{CommandStarter, OutputComparison, StudyError};
+use crate::kit::{Campaigns, CommandStarter, InputHistory, OpenedCapsule, OutputComparison, StudyError};
 use crate::method::{CommandOption, Options};
 
 /// The option that names the command.
@@ -34,6 +35,12 @@ const MOST_SECONDS: f64 = 1e6;
 
 /// Reasons why sites are unjudged that are told, at most.
 const MOST_REASONS: usize = 3;
+
+/// Outputs without a number after which the command is not called again, if it printed none before.
+const MOST_FAILURES: usize = 32;
+
+/// The evaluation under which numbers are kept.
+const NUMBER: &str = "number";
 
 /// The length of a repeated output that is not a number, in characters.
 const MOST_SHOWN: usize = 40;
@@ -60,8 +67,10 @@ pub(super) struct Measured {
     pub(super) verdicts: BTreeMap<u64, Sdc>,
     command: String,
     bounds: String,
-    /// The outputs that differ from each other: the command was called for each once.
+    /// The outputs that differ from each other and have an answer: the command was called for each once.
     calls: usize,
+    /// Of them, those whose number was kept from before.
+    kept: usize,
     /// The pilots without a number.
     unjudged: u64,
     /// The sites that these stand for.
@@ -71,7 +80,15 @@ pub(super) struct Measured {
 }
 
 /// The answers of the command, by the digest of the outputs.
-type Known = Mutex<BTreeMap<[u8; 32], Result<f64, String>>>;
+#[derive(Default)]
+struct Answers {
+    known: BTreeMap<String, Result<f64, String>>,
+    numbers: usize,
+    failures: usize,
+}
+
+/// A pilot with its number, and the outputs whose number was not known before.
+type Compared = (usize, Result<f64, String>, Option<String>);
 
 impl ErrorMetric {
     /// Of the options, if they name a command; `said` is what `--quality` says.
@@ -107,13 +124,13 @@ impl ErrorMetric {
     /// Compares what the pilots of a campaign leave that end in a corruption; the rows are judged by `criteria`.
     ///
     /// # Errors
-    /// If the rows cannot be read, no command can be started, or the work is to end.
+    /// If the rows cannot be read, no command can be started, numbers cannot be kept, or the work is to end.
     pub(super) fn measure(
         &self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         (results, criteria): (&Results, Option<&Criteria>),
-        (starter, jobs): (&dyn CommandStarter, usize),
-        stop: &AtomicBool,
+        starter: &dyn CommandStarter,
+        campaigns: &mut Campaigns<'_>,
     ) -> Result<Measured, StudyError> {
         let golden = capsule.golden_run();
         let right = |output: &capsule::Output| {
@@ -124,33 +141,74 @@ impl ErrorMetric {
         let comparison = starter.comparison(&self.command, self.seconds, &right).map_err(StudyError::Refused)?;
         let mut pilots = Vec::new();
         results.visit(&mut |row| pilots.extend(pilot(&row, criteria)))?;
-        let (known, next) = (Known::default(), AtomicUsize::new(0));
-        let found = Mutex::new(Vec::new());
+        let history = InputHistory::open(&campaigns.dir, "metric", &self.identity(&right))?;
+        let known: BTreeMap<String, Result<f64, String>> =
+            history.all::<f64>(NUMBER)?.into_iter().map(|(outputs, number)| (outputs, Ok(number))).collect();
+        let kept = known.len();
+        let answers = Mutex::new(Answers { numbers: kept, failures: 0, known });
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = campaigns.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, pilots.len().max(1));
+        let (next, mut found, mut failure) = (AtomicUsize::new(0), BTreeMap::new(), None);
         std::thread::scope(|scope| {
-            for _ in 0..jobs.clamp(1, pilots.len().max(1)) {
-                scope.spawn(|| {
+            let (sender, receiver) = mpsc::channel::<Compared>();
+            for sender in std::iter::repeat_n(sender, jobs) {
+                let (pilots, next, answers, comparison) = (&pilots, &next, &answers, &*comparison);
+                let stop = campaigns.stop;
+                scope.spawn(move || {
                     let mut watch = CopyWatch::new(golden);
                     while !stop.load(Ordering::Relaxed) {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(pilot) = pilots.get(at) else { break };
-                        let error = error_of(&mut watch, pilot, &*comparison, &known);
-                        found.lock().unwrap_or_else(PoisonError::into_inner).push((at, error));
+                        let (error, outputs) = error_of(&mut watch, pilot, comparison, answers);
+                        if sender.send((at, error, outputs)).is_err() {
+                            break;
+                        }
                     }
                 });
             }
+            for (at, error, outputs) in receiver {
+                if let (Some(outputs), Ok(number)) = (outputs, &error) {
+                    if let Err(error) = history.put(&outputs, NUMBER, number) {
+                        failure = Some(error);
+                        break;
+                    }
+                }
+                found.insert(at, error);
+                let event = CampaignEvent::Compared { done: found.len() as u64, all: pilots.len() as u64 };
+                (campaigns.told)(capsule.name(), &event);
+            }
         });
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), Err)?;
         if found.len() < pilots.len() {
             return Err(StudyError::Interrupted);
         }
-        found.sort_by_key(|(at, _)| *at);
-        let calls = known.into_inner().unwrap_or_else(PoisonError::into_inner).len();
-        let mut measured = Measured { calls, command: self.command.clone(), ..Measured::default() };
+        let calls = answers.into_inner().unwrap_or_else(PoisonError::into_inner).known.len();
+        let mut measured = Measured { calls, kept, command: self.command.clone(), ..Measured::default() };
         if let Some(criterion) = self.bounds.of("*") {
             measured.bounds = self.bounds.quality["*"].to_string();
             found.into_iter().for_each(|(at, error)| measured.add(&pilots[at], error, criterion));
         }
         Ok(measured)
+    }
+
+    /// A digest of all that its numbers depend on beside the outputs of a run: the words of the command, the files among them, and
+    /// the golden outputs.
+    fn identity(&self, golden: &[(String, Vec<u8>)]) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        };
+        add(self.command.as_bytes());
+        for word in self.command.split(|it: char| it.is_whitespace() || "'\"();|&<>".contains(it)) {
+            if let Some(bytes) = Some(word).filter(|word| !word.is_empty()).and_then(|word| std::fs::read(word).ok()) {
+                add(&bytes);
+            }
+        }
+        golden.iter().for_each(|(name, bytes)| {
+            add(name.as_bytes());
+            add(bytes);
+        });
+        hasher.finalize().to_hex().to_string()
     }
 }
 
@@ -172,26 +230,45 @@ fn pilot(row: &Row, criteria: Option<&Criteria>) -> Option<Pilot> {
     Some(Pilot { run: row.run.0, sites: row.site.weight, fault })
 }
 
-/// The number of a pilot.
+/// The number of a pilot; and its outputs, if the command was called for them.
 fn error_of(
     watch: &mut CopyWatch<'_>,
     pilot: &Pilot,
     comparison: &dyn OutputComparison,
-    known: &Known,
-) -> Result<f64, String> {
-    let fault = pilot.fault.as_ref().map_err(String::clone)?;
-    let outputs = watch.outputs(fault).map_err(|error| error.to_string())?;
-    let outputs = outputs.ok_or("the run did not come to its end when it was repeated")?;
+    answers: &Mutex<Answers>,
+) -> (Result<f64, String>, Option<String>) {
+    let mut outputs = || -> Result<Vec<Vec<u8>>, String> {
+        let fault = pilot.fault.as_ref().map_err(String::clone)?;
+        let outputs = watch.outputs(fault).map_err(|error| error.to_string())?;
+        outputs.ok_or_else(|| "the run did not come to its end when it was repeated".to_owned())
+    };
+    let outputs = match outputs() {
+        Ok(outputs) => outputs,
+        Err(error) => return (Err(error), None),
+    };
     let mut hasher = blake3::Hasher::new();
     for bytes in &outputs {
         hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
     }
-    let key = *hasher.finalize().as_bytes();
-    if let Some(error) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-        return error.clone();
+    let key = hasher.finalize().to_hex().to_string();
+    {
+        let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = answers.known.get(&key) {
+            return (error.clone(), None);
+        }
+        if answers.numbers == 0 && answers.failures >= MOST_FAILURES {
+            let why = format!("the command was not called again after {MOST_FAILURES} outputs without a number");
+            return (Err(why), None);
+        }
     }
     let error = comparison.printed(&outputs).and_then(|text| number(&text));
-    known.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(error).clone()
+    let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+    if error.is_ok() {
+        answers.numbers += 1;
+    } else {
+        answers.failures += 1;
+    }
+    (answers.known.entry(key.clone()).or_insert(error).clone(), Some(key))
 }
 
 /// The number that a command printed.
@@ -235,6 +312,7 @@ impl Measured {
             "bounds": self.bounds,
             "pilots": self.verdicts.len(),
             "calls": self.calls,
+            "kept": self.kept,
             "unjudged": json!({ "pilots": self.unjudged, "sites": self.unjudged_sites, "reasons": self.reasons }),
         })
     }
@@ -247,6 +325,9 @@ impl Measured {
             study::spaced(self.verdicts.len() as u64),
             study::spaced(self.calls as u64),
         )];
+        if self.kept > 0 {
+            notes.push(format!("{} of their numbers were kept from before.", study::spaced(self.kept as u64)));
+        }
         if self.unjudged > 0 {
             notes.push(format!(
                 "{} of these pilots have no number, so that {} sites are SDC-Maybe without a bin: {}.",

@@ -28,6 +28,7 @@
 //! - `ends`, `instructions`, `quality`: the same by the thesis' classes of quality, for each static instruction and source
 //!   line;
 //! - `curves`: which instructions to protect, and at which cost; `approximable`: which ones may be approximated;
+//! - `site_profile`, `site_rows`: where every site belongs and how it ends, as rows of a file or one by its fault (`path_walk`);
 //! - `rows`: every class as a row of a file; `views`: all of these put together;
 //! - `judge`: the criteria of the user, of a workload or of the capsule; `metric`: the number of a user's command instead.
 
@@ -54,6 +55,7 @@ mod lists;
 mod method;
 mod metric;
 mod operand;
+mod path_walk;
 mod purity;
 mod purity_heuristics;
 mod purity_show;
@@ -63,6 +65,8 @@ mod rows;
 mod settings;
 mod show;
 mod site_facts;
+mod site_profile;
+mod site_rows;
 mod sites;
 mod tally;
 mod target;

@@ -153,7 +153,7 @@ impl Purity {
         let account = &mut self.kernels[class.kernel as usize];
         account.sites += found.accuracy.sites;
         account.classes.add(&found);
-        account.heuristics.of_class(class.by_stores).add_class(&found, by_class, variance);
+        account.heuristics.of_class(class.by_stores()).add_class(&found, by_class, variance);
         account.truth.iter_mut().zip(by_class).for_each(|(sum, count)| *sum += count);
         if covered {
             account.covered.add(&found);

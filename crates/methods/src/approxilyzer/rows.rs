@@ -40,7 +40,7 @@ struct ClassRow {
 }
 
 /// The outcome of sites of which none is known.
-const NOT_COVERED: &str = "not_covered";
+pub(super) const NOT_COVERED: &str = "not_covered";
 
 /// The columns of the sheet: name, whether they are integers, whether every row has a value.
 const COLUMNS: [(&str, bool, bool); 15] = [
@@ -94,9 +94,11 @@ pub(super) fn sheet(
     pilots: &PilotOutcomes,
 ) -> Result<Sheet, StudyError> {
     let columns = COLUMNS.map(|(name, integer, required)| SheetColumn { name, integer, required }).to_vec();
-    let mut sheet = Sheet { name: "class", columns, rows: Vec::new() };
-    visit(method, results, pilots, &mut |row| sheet.rows.push(row.values()))?;
-    Ok(sheet)
+    let mut rows = Vec::new();
+    visit(method, results, pilots, &mut |row| rows.push(row.values()))?;
+    Ok(Sheet::of_visits("class", columns, move |each| {
+        let _ = rows.iter().all(|row| each(row));
+    }))
 }
 
 /// Visits the rows: classes with pilots in the order of runs, then those without, then the sites whose outcome is known without a run.
@@ -181,7 +183,7 @@ impl ClassRow {
 
     fn of_class(method: &Approxilyzer, number: usize, class: &Class, bit: u32) -> Option<Self> {
         let row = Self::of(method, (class.kernel, class.instruction, class.operand), bit, class.members)?;
-        let heuristic = if class.by_stores { "stores" } else { "control" };
+        let heuristic = if class.by_stores() { "stores" } else { "control" };
         Some(Self { class: Some(number), heuristic, sites: class.members * class.weight, ..row })
     }
 

@@ -182,15 +182,6 @@ impl Settings {
 }
 
 impl Apart {
-    /// Of the numbers of a launch, a block and a thread, those that it keeps apart; 0 for the others.
-    pub(super) fn of(self, (launch, block, thread): (u32, u64, u32)) -> (u32, u64, u32) {
-        (
-            if self.launches { launch } else { 0 },
-            if self.blocks { block } else { 0 },
-            if self.threads { thread } else { 0 },
-        )
-    }
-
     fn read(text: &str) -> Option<Self> {
         let mut apart = Self::default();
         for word in text.split('+').filter(|_| text != "none") {

@@ -36,8 +36,10 @@ pub(super) struct Class {
     pub(super) bits: Bits,
     /// Sites of a member in each bit: two where the first use of a definition is a site that equals it.
     pub(super) weight: u64,
-    /// Whether the loads that read its stores join its members; if not, their decisions do.
-    pub(super) by_stores: bool,
+    /// A hash of the decisions of its members, or of the lists of their stores.
+    hash: u128,
+    /// What keeps it apart.
+    apart: ApartKey,
     /// How many dynamic instances it has.
     pub(super) members: u64,
     /// Where they are, each once for all threads of its group.
@@ -83,7 +85,7 @@ pub(super) struct Sites {
     pub(super) kernels: Vec<KernelSites>,
     /// The path groups.
     pub(super) groups: Vec<PathGroup>,
-    /// The classes, in the order of their instructions and windows.
+    /// The classes, in the order of their keys.
     pub(super) classes: Vec<Class>,
     /// By kernel and instruction, how many dynamic instances were executed, whether they have sites or not.
     pub(super) executed: BTreeMap<(u32, u32), u64>,
@@ -179,8 +181,18 @@ impl Sites {
 
 impl Class {
     /// One without members.
-    pub(super) fn new((kernel, instruction, operand, bits, weight, hash, _): ClassKey) -> Self {
-        let (places, first_uses, by_stores) = (Vec::new(), BTreeMap::new(), hash & STORES != 0);
-        Self { kernel, instruction, operand, bits, weight, by_stores, members: 0, places, first_uses }
+    pub(super) fn new((kernel, instruction, operand, bits, weight, hash, apart): ClassKey) -> Self {
+        let (places, first_uses) = (Vec::new(), BTreeMap::new());
+        Self { kernel, instruction, operand, bits, weight, hash, apart, members: 0, places, first_uses }
+    }
+
+    /// What its members have in common. Classes are in the order of their keys.
+    pub(super) fn key(&self) -> ClassKey {
+        (self.kernel, self.instruction, self.operand, self.bits, self.weight, self.hash, self.apart)
+    }
+
+    /// Whether the loads that read its stores join its members; if not, their decisions do.
+    pub(super) fn by_stores(&self) -> bool {
+        self.hash & STORES != 0
     }
 }

@@ -83,7 +83,7 @@ impl Validation {
         let mut populations = [Population::default(), Population::default()];
         for (number, _) in method.studied() {
             let class = &method.sites().classes[number];
-            let population = &mut populations[usize::from(class.by_stores)];
+            let population = &mut populations[usize::from(class.by_stores())];
             if class.members < 2 {
                 population.alone += class.sites();
                 continue;

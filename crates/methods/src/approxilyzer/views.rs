@@ -3,6 +3,7 @@
 
 use campaign::{Results, StoreError};
 use serde_json::Value;
+use std::sync::Arc;
 use study::{Sheet, Study};
 
 use super::approximable::Approximable;
@@ -10,6 +11,7 @@ use super::curves::Curves;
 use super::instructions::{InstructionSites, PilotOutcomes, instructions};
 use super::quality::{self, QualityView};
 use super::rows;
+use super::site_profile::SiteProfile;
 use super::tally::RowJudge;
 use super::target::Approxilyzer;
 use crate::kit::StudyError;
@@ -69,6 +71,11 @@ impl<'a> Views<'a> {
     /// If the rows cannot be read.
     pub(super) fn rows(&self) -> Result<String, StudyError> {
         rows::text(self.method, self.results, &self.pilots)
+    }
+
+    /// The profile of every error site.
+    pub(super) fn profile(&self, method: &Arc<Approxilyzer>) -> SiteProfile {
+        SiteProfile::new(Arc::clone(method), self.pilots.clone())
     }
 
     /// The classes as a sheet.

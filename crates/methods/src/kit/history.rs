@@ -86,6 +86,27 @@ impl InputHistory {
         value.map(Some).map_err(|error| self.refused(&format!("its value of {input}, {what} cannot be read: {error}")))
     }
 
+    /// The values of all inputs by an evaluation, with the inputs.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or holds something else.
+    pub fn all<T: DeserializeOwned>(&self, what: &str) -> Result<Vec<(String, T)>, StudyError> {
+        let statement = self.connection.prepare("SELECT input, value FROM evaluation WHERE what = ?1 ORDER BY number");
+        let mut statement = self.check(statement)?;
+        let rows = statement.query_map([what], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+        let mut all = Vec::new();
+        for row in self.check(rows)? {
+            let (input, text) = self.check(row)?;
+            match serde_json::from_str(&text) {
+                Ok(value) => all.push((input, value)),
+                Err(error) => {
+                    return Err(self.refused(&format!("its value of {input}, {what} cannot be read: {error}")));
+                }
+            }
+        }
+        Ok(all)
+    }
+
     /// Keeps the value of an input by an evaluation.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod survey;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod validation;
 
 use crate::page::{MethodPage, PageContext, Piece, Pieces};
@@ -37,7 +38,7 @@ fn pieces(all: &[Measured]) -> Pieces {
         if let Some(curve) = &it.curve {
             let curve = study::Plot {
                 name: format!("tuning-{}", it.name),
-                title: format!("{}: {}", it.paper, curve.title),
+                title: curve.title.replacen(it.name, it.paper, 1),
                 ..curve.clone()
             };
             pieces.push((format!("plot-{}", it.name), Piece::Plot(curve)));

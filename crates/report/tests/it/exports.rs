@@ -181,12 +181,16 @@ mod parquet_rows {
         use study::{Sheet, SheetColumn, SheetValue};
         let column = |name, integer, required| SheetColumn { name, integer, required };
         let columns = vec![column("kernel", false, true), column("line", true, false), column("kind", false, false)];
-        let rows = vec![
+        let rows: Vec<Vec<SheetValue>> = vec![
             vec!["k".into(), SheetValue::from(7), "bad".into()],
             vec!["".into(), SheetValue::Absent, SheetValue::Absent],
         ];
         let mut file = tempfile::tempfile().unwrap();
-        assert_eq!(report::write_sheet(&Sheet { name: "classes", columns, rows }, &mut file).unwrap(), 2);
+        let visits = move |each: &mut dyn FnMut(&[SheetValue]) -> bool| {
+            let _ = rows.iter().all(|row| each(row));
+        };
+        let sheet = Sheet::of_visits("classes", columns, visits);
+        assert_eq!(report::write_sheet(&sheet, &mut file).unwrap(), 2);
         let reader = SerializedFileReader::new(file).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
         assert_eq!(rows, [r#"{kernel: "k", line: 7, kind: "bad"}"#, r#"{kernel: "", line: null, kind: null}"#]);
