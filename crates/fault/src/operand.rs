@@ -23,6 +23,8 @@ pub enum TargetKind {
     Source,
     /// A register at a random time: of those that are allocated, or of so many words of 32 bits, allocated or not.
     Register(Option<u32>),
+    /// The register with this number in its function at a random time, live or not.
+    ChosenRegister(u32),
     /// A byte at a random time, of this memory or of all that the thread reaches.
     Memory(Option<Memory>),
 }
@@ -40,6 +42,9 @@ impl TargetKind {
     /// # Errors
     /// If the word means nothing.
     pub fn parse(word: &str) -> Result<Self, SelectionError> {
+        if let Ok(Target::Register(number)) = Target::parse(word) {
+            return Ok(Self::ChosenRegister(number));
+        }
         Ok(match word {
             "dst" => Self::Destination,
             "pred" => Self::Predicate,
@@ -76,7 +81,7 @@ impl TargetKind {
     /// Whether what is hit depends on the instruction alone: on no time.
     #[must_use]
     pub fn is_operand(self) -> bool {
-        !matches!(self, Self::Register(_) | Self::Memory(_))
+        !matches!(self, Self::Register(_) | Self::ChosenRegister(_) | Self::Memory(_))
     }
 }
 
@@ -121,7 +126,7 @@ pub fn operands(kind: TargetKind, facts: &Facts) -> Vec<TargetOperand> {
         TargetKind::Address => Role::Address,
         TargetKind::Stored => Role::Stored,
         TargetKind::Source => Role::Source,
-        TargetKind::Register(_) | TargetKind::Memory(_) => return Vec::new(),
+        TargetKind::Register(_) | TargetKind::ChosenRegister(_) | TargetKind::Memory(_) => return Vec::new(),
     };
     let all = facts.of_role(role).filter(|operand| kind != TargetKind::Predicate || operand.bits == 1);
     all.map(TargetOperand::of).collect()

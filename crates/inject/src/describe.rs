@@ -2,6 +2,7 @@
 //! what executes the program.
 
 use campaign::{Aim, Choices, Description};
+use fault::TargetKind;
 use std::collections::BTreeSet;
 
 /// Kinds of faults that are named one by one.
@@ -74,9 +75,15 @@ fn place(target: &str) -> String {
         "global" | "shared" | "local" | "const" => format!("a byte of {target} memory, at a random time"),
         other => match other.strip_prefix("reg:") {
             Some(registers) => format!("one of {registers} registers of 32 bits, allocated or not, at a random time"),
+            None if is_chosen(other) => format!("the register {other} of a function, live or not, at a random time"),
             None => format!("the operand `{other}`"),
         },
     }
+}
+
+/// Whether a word chooses one register, as `reg7` does.
+fn is_chosen(target: &str) -> bool {
+    matches!(TargetKind::parse(target), Ok(TargetKind::ChosenRegister(_)))
 }
 
 fn change(model: &str) -> String {
@@ -101,7 +108,9 @@ fn change(model: &str) -> String {
 fn drawn(config: &Choices) -> String {
     let words = &config.selection;
     let target = words.target.as_deref().unwrap_or("dst");
-    let time = target.starts_with("reg:") || matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
+    let time = target.starts_with("reg:")
+        || is_chosen(target)
+        || matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
     let said = match (&words.method, config.exhaustive) {
         (Some(method), _) => {
             let name = &method.name;
@@ -174,7 +183,7 @@ impl<'a> Part<'a> {
             "reg" => Self::Allocated,
             "mem" => Self::Memory,
             "global" | "shared" | "local" | "const" => Self::Space(target),
-            _ if target.starts_with("reg:") => Self::Registers,
+            _ if target.starts_with("reg:") || is_chosen(target) => Self::Registers,
             _ => Self::Other,
         }
     }
@@ -239,6 +248,7 @@ mod tests {
             ("src", "the operands named above", "Registers at rest, memory, caches"),
             ("reg", "registers that are allocated", "Operands in use, memory, caches"),
             ("reg:64", "registers", "Operands in use, memory, caches"),
+            ("reg7", "registers", "Operands in use, memory, caches"),
             ("mem", "bytes of memory that threads reach", "Registers, operands, caches"),
             ("global", "bytes of global memory", "Other memories, registers, operands, caches"),
             ("shared", "bytes of shared memory", "Other memories, registers, operands, caches"),

@@ -35,6 +35,11 @@ impl<'g> Drawer<'g> {
         let threads = self.golden.recorded(launch).threads_per_block();
         let (target, bits) = match self.selection.target {
             TargetKind::Register(words) => self.register(draws, member.launch, found.instruction, words)?,
+            TargetKind::ChosenRegister(number) => {
+                let program = &self.golden.launches[member.launch as usize].program;
+                let code = program.function_of(found.instruction)?;
+                (Target::Register(number), code.declared.get(number as usize)?.width().bits())
+            }
             TargetKind::Memory(memory) => (self.byte(draws, member.launch, memory, found.local)?, u8::BITS),
             _ => {
                 let facts = launch.program.facts(found.instruction)?;

@@ -3,6 +3,7 @@
 //! shared memory) is left out.
 
 use crate::golden::{Golden, GoldenLaunch};
+use crate::registers::has;
 use fault::{Memory, Selection, TargetKind};
 use simt::memory::Version;
 use simt::program::RESERVED_SHARED;
@@ -18,6 +19,9 @@ pub(crate) fn has_target(golden: &Golden, launch: &GoldenLaunch, selection: &Sel
             let wanted =
                 |(kind, range): &(Memory, Range<u64>)| memory.is_none_or(|wanted| wanted == *kind) && !range.is_empty();
             selection.patterns.hits(u8::BITS, 1) && all.iter().any(wanted)
+        }
+        TargetKind::ChosenRegister(number) => {
+            launch.program.functions.iter().all(|code| has(code, number, &selection.patterns))
         }
         _ => true,
     }

@@ -58,6 +58,11 @@ pub(crate) fn general(code: &FunctionCode, patterns: &Patterns) -> impl Iterator
     all.filter(move |&register| is_general(code, register, patterns))
 }
 
+/// Whether a function has a register of this number that can be hit.
+pub(crate) fn has(code: &FunctionCode, number: u32, patterns: &Patterns) -> bool {
+    (number as usize) < code.declared.len() && is_general(code, Reg(number), patterns)
+}
+
 fn is_general(code: &FunctionCode, register: Reg, patterns: &Patterns) -> bool {
     let register = &code.declared[register.index()];
     !register.is_predicate() && patterns.hits(register.width().bits(), WARP)

@@ -12,7 +12,7 @@ pub(crate) struct Select {
     pub(crate) model: Option<String>,
     /// What is hit: dst (any destination), pred (destination predicates), addr (the address of an access), store (a value
     /// being stored), src (a source, for one instruction), reg (an allocated register at a random time), reg:N (one of
-    /// N registers, allocated or not), mem (a byte of
+    /// N registers, allocated or not), reg7 (that one, as ids count them), mem (a byte of
     /// memory at a random time), or global, shared, local or const for one memory [default: dst]
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
