@@ -169,6 +169,8 @@ pub struct Picture {
 /// Panels side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
+    /// A line below the title of the picture.
+    pub caption: String,
     /// The panels, from the left.
     pub panels: Vec<Panel>,
 }
@@ -176,6 +178,10 @@ pub struct Frame {
 /// An array as a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
+    /// A line above it.
+    pub caption: String,
+    /// The meanings of the values 0 and 1, below its scale of colours; empty where it has none.
+    pub ends: [String; 2],
     /// How many values a row has.
     pub width: usize,
     /// What colours mean.

@@ -4,7 +4,7 @@ use crate::args::{FileArgs, InputArgs, MethodArgs};
 use crate::commands::comparison::Shell;
 use crate::commands::study::{ProgressPrinter, campaigns, capsule_of, failure, open, write_plots};
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
+use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
 use campaign::{CampaignEvent, Choices};
@@ -18,8 +18,7 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let Some(command) = registry::commands().find(|command| command.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
-    let keeps_nothing = command.without.iter().any(|(option, _)| *option == "out");
-    let stop = stop_on_interrupt(if keeps_nothing { NOTHING_KEPT } else { SAME_COMMAND })?;
+    let stop = stop_on_interrupt(SAME_COMMAND)?;
     check_written(command.options, &args.options, args.plot.as_deref())?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
     let asks_none = args.no_app || command.without.iter().any(|(option, _)| *option == "no_app");

@@ -11,9 +11,15 @@ fn of<'d>(document: &'d Value, region: &str, variable: &str) -> &'d Value {
     found.unwrap_or_else(|| panic!("{region}, {variable} in {document}"))
 }
 
+/// The answer about many faults, whose runs are kept in a directory of their own.
+fn followed(args: &[&str]) -> Value {
+    let dir = TempDir::new().unwrap();
+    json(&[&["propagation"], args, &["--json", "--out", path(dir.path())]].concat())
+}
+
 #[test]
 fn an_element_of_a_factor_is_a_row_or_a_column_of_the_product() {
-    let found = json(&["propagation", "mm3", "--runs", "400", "--json"]);
+    let found = followed(&["mm3", "--runs", "400"]);
     assert_eq!(found["format"], "beamline.propagation/1");
     // E = A B, F = C D, G = E F.
     let (row, column) = (of(&found, "K1", "G"), of(&found, "K2", "G"));
@@ -36,7 +42,7 @@ fn an_element_of_a_factor_is_a_row_or_a_column_of_the_product() {
 #[test]
 fn what_a_kernel_does_not_read_carries_no_error_through_it() {
     let edges = |name: &str| {
-        let found = json(&["propagation", name, "--runs", "120", "--json"]);
+        let found = followed(&[name, "--runs", "120"]);
         let edges = found["edges"].as_array().unwrap().iter().filter(|it| it["count"] != 0);
         let words = |it: &Value| ["from", "kernel", "to"].map(|key| it[key].as_str().unwrap_or("–").to_owned());
         edges.map(words).collect::<Vec<_>>()
@@ -57,13 +63,25 @@ fn what_a_kernel_does_not_read_carries_no_error_through_it() {
 #[test]
 fn arrays_that_nobody_declared_are_what_kernels_load_and_store() {
     let types = |name: &str, extra: &[&str]| {
-        let found = json(&[&["propagation", name, "--runs", "5", "--json"], extra].concat());
+        let found = followed(&[&[name, "--runs", "5"], extra].concat());
         let it = found["variables"].as_array().unwrap().iter();
         it.map(|it| (it["name"].as_str().unwrap().to_owned(), it["type"].as_str().map(str::to_owned)))
             .collect::<Vec<_>>()
     };
     let gemm = types("gemm", &[]);
     assert!(gemm.len() > 2 && gemm.iter().all(|(_, element)| element.as_deref() == Some("f32")), "{gemm:?}");
+    // A declared type stays, and where kernels disagree it is said.
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("variables.toml");
+    let variable = "[[variables]]\nname = 'E'\nkernel = 'mm3_kernel1'\nparameter = 2\nshape = [2, 4]\n";
+    let doubts = |element: &str| {
+        fs::write(&file, format!("{variable}type = '{element}'")).unwrap();
+        let found = followed(&["mm3", "--file", path(&file), "--runs", "5"]);
+        assert_eq!(found["variables"][0]["type"], element);
+        found["doubts"].as_array().unwrap().clone()
+    };
+    let said = "E is declared as s32, and followed so; kernels load and store f32 there.";
+    assert_eq!((doubts("s32"), doubts("f32")), (vec![Value::from(said)], Vec::new()));
     // Beside those that are declared.
     assert!(types("bfs", &[]).iter().all(|(_, element)| element.is_some()));
 }
@@ -85,12 +103,18 @@ fn one_fault_is_followed_launch_by_launch_and_drawn() {
         path(&rows),
         "--graph",
         path(&graph),
+        "--out",
+        path(dir.path()),
     ];
     let many = run(&many);
     assert!(many.status.success(), "{}", stderr(&many));
     let text = fs::read_to_string(&rows).unwrap();
     assert!(text.starts_with("run,region,fault,class,variable,first_launch,"), "{text}");
-    assert!(fs::read_to_string(&graph).unwrap().contains("\"ey\" -> \"hz\" [label=\"fdtd_step3_kernel: "));
+    let graph = fs::read_to_string(&graph).unwrap();
+    for arrow in ["\"ey\" -> \"through fdtd_step3_kernel\" [", "\"through fdtd_step3_kernel\" -> \"hz\" ["] {
+        assert!(graph.contains(arrow), "{graph}");
+    }
+    assert!(!graph.contains("\"ey\" -> \"hz\""), "{graph}");
     let line = text.lines().find(|line| line.contains(",launch=0,") && line.contains("sdc,ey,0,")).unwrap();
     let fault = line.split('"').nth(1).unwrap();
     let pictures = dir.path().join("pictures/of one");
@@ -117,7 +141,8 @@ fn a_map_is_followed_and_its_rows_are_those_of_the_campaign() {
     let (map, rows) = (dir.path().join("map.csv"), dir.path().join("rows.csv"));
     let regions = ["regions", "gramschm", "--runs", "50", "--map", path(&map), "--json", "--out", path(dir.path())];
     let campaign = json(&regions);
-    let followed = run(&["propagation", "gramschm", "--from-map", path(&map), "--rows", path(&rows)]);
+    let out = path(dir.path());
+    let followed = run(&["propagation", "gramschm", "--from-map", path(&map), "--rows", path(&rows), "--out", out]);
     assert!(followed.status.success(), "{}", stderr(&followed));
     let mut sdc: Vec<String> = fs::read_to_string(&rows)
         .unwrap()
@@ -137,7 +162,7 @@ fn what_is_no_variable_is_said_with_what_there_is() {
     let file = dir.path().join("variables.toml");
     let declared = |text: &str| {
         fs::write(&file, format!("[[variables]]\nname = 'x'\ntype = 'f32'\n{text}")).unwrap();
-        run(&["propagation", "mm3", "--file", path(&file), "--runs", "5"])
+        run(&["propagation", "mm3", "--file", path(&file), "--runs", "5", "--out", path(dir.path())])
     };
     let of_file = [
         (
@@ -166,8 +191,7 @@ fn what_is_no_variable_is_said_with_what_there_is() {
     fs::write(&file, "[[variables]]\nname = 'x'\ntype = 'f32'\nkernel = 'mm3_kernel1'\nparameter = 0\nshape = [8]")
         .unwrap();
     for (args, part) in [
-        (&["--out", "d"][..], "`beamline propagation` takes no --out: no runs of it are kept"),
-        (&["--plot", "f.svg"], "takes no --plot: it draws none"),
+        (&["--plot", "f.svg"][..], "takes no --plot: it draws none"),
         (&["--kernel", "mm3_kernel1"], "takes no --kernel: each region says its own"),
         (&["--file", path(&file), "--only", "nosuch"], "find the region `nosuch`: no regions are declared"),
         (&["--fault", "x", "--margin", "0.1"], "combine --margin with --fault"),
@@ -187,6 +211,68 @@ fn a_file_without_regions_is_the_whole_program_whatever_its_comments_say() {
     let file = dir.path().join("variables.toml");
     let variable = "[[variables]]\nname = 'g'\nkernel = 'mm3_kernel3'\nparameter = 2\ntype = 'f32'\nshape = [28, 40]\n";
     fs::write(&file, format!("# no [[regions]] here\n{variable}")).unwrap();
-    let found = json(&["propagation", "mm3", "--file", path(&file), "--runs", "5", "--json"]);
+    let found = followed(&["mm3", "--file", path(&file), "--runs", "5"]);
     assert_eq!(found["regions"][0]["region"], "all", "{found}");
+}
+
+#[test]
+fn fields_of_structures_and_chosen_launches_are_variables() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("variables.toml");
+    let variable = |name: &str, rest: &str| {
+        format!("[[variables]]\nname = '{name}'\nkernel = 'mm3_kernel1'\nparameter = 2\ntype = 'f32'\n{rest}\n")
+    };
+    let regions = "[[regions]]\nname = 'K1'\nkernel = 'mm3_kernel1'\n";
+    let half = "shape = [720]\nstride = 8";
+    let text = [
+        variable("E", "shape = [40, 36]"),
+        variable("even", half),
+        variable("odd", &format!("{half}\noffset = 4")),
+        variable("later", "shape = [40, 36]\nafter = 'mm3_kernel3, mm3_kernel2#0'"),
+        variable("late", "shape = [40, 36]\nafter = 'mm3_kernel3'"),
+        regions.to_owned(),
+    ];
+    fs::write(&file, text.concat()).unwrap();
+    let found = followed(&["mm3", "--file", path(&file), "--runs", "300"]);
+    let count = |name: &str, what: &str| of(&found, "K1", name)[what].as_u64().unwrap();
+    for what in ["corrupted", "left"] {
+        assert!(count("even", what) > 50 && count("odd", what) > 50, "{found}");
+        // A fault corrupts one element of E, which is in one of both.
+        assert_eq!(count("even", what) + count("odd", what), count("E", what));
+        assert_eq!((count("later", what), count("late", what)), (count("E", "left"), count("E", "left")), "{found}");
+    }
+    let until = |name: &str| of(&found, "K1", name)["launches_until"][0].as_f64();
+    assert_eq!([until("E"), until("later"), until("late")], [Some(0.0), Some(1.0), Some(2.0)]);
+    let edges = found["edges"].as_array().unwrap();
+    assert!(edges.iter().all(|it| it["to"] != "late" && it["from"] != "later"), "{edges:?}");
+    fs::write(&file, variable("E", "shape = [720]\nstride = 8\noffset = 8")).unwrap();
+    let large = run(&["propagation", "mm3", "--file", path(&file), "--runs", "5"]);
+    assert!(stderr(&large).contains("720 elements of f32 are 5756 bytes, and there are 5752"), "{}", stderr(&large));
+    fs::write(&file, variable("E", "shape = [720]\nafter = 'nothing'")).unwrap();
+    let none = run(&["propagation", "mm3", "--file", path(&file), "--runs", "5"]);
+    assert!(stderr(&none).contains("find the variable E: no launch is `after` = `nothing`"), "{}", stderr(&none));
+}
+
+#[test]
+fn runs_are_kept_for_the_next_question_about_them() {
+    let dir = TempDir::new().unwrap();
+    let (out, rows, again) = (dir.path().join("kept"), dir.path().join("rows.csv"), dir.path().join("again.csv"));
+    let ask = |rows: &std::path::Path, runs: &str| {
+        let args = ["propagation", "mm3", "--only", "K1", "--runs", runs, "--rows", path(rows), "--json"];
+        json(&[&args[..], &["--out", path(&out)]].concat())
+    };
+    let kept = || {
+        let files: Vec<_> = fs::read_dir(&out).unwrap().map(|it| it.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        fs::read(&files[0]).unwrap()
+    };
+    let first = ask(&rows, "600");
+    let file = kept();
+    assert_eq!(ask(&again, "600"), first);
+    assert_eq!(fs::read(&rows).unwrap(), fs::read(&again).unwrap());
+    assert!(kept() == file, "nothing was run again");
+    // More runs begin with the same ones.
+    let more = ask(&again, "1000");
+    assert_eq!(more["regions"][0]["runs"], 1000);
+    assert!(fs::read_to_string(&again).unwrap().starts_with(&fs::read_to_string(&rows).unwrap()));
 }

@@ -22,14 +22,15 @@ impl ArrayHistory {
         if difference.is_empty() {
             return;
         }
-        for (array, it) in self.arrays.iter().enumerate() {
-            let mut differs = difference.within(it.address, it.bytes()).peekable();
+        let seen = self.arrays.iter().enumerate().filter(|(_, it)| it.is_seen_after(number as u32));
+        for (array, it) in seen {
+            let within = difference.within(it.address, it.bytes());
+            let mut differs = within.flat_map(|(at, bytes)| it.parts(at as u64, bytes)).peekable();
             if differs.peek().is_none() {
                 continue;
             }
-            let keeps = self.keep.bytes((number, count), array, &self.changes);
-            let runs =
-                if keeps { differs.map(|(at, bytes)| (at as u64, bytes.to_vec())).collect() } else { Vec::new() };
+            let keeps = self.keep.bytes(it.last_launch(count) == number as u32, array, &self.changes);
+            let runs = if keeps { differs.map(|(at, bytes)| (at, bytes.to_vec())).collect() } else { Vec::new() };
             self.changes.push(Change { launch: number as u32, array, runs });
         }
     }

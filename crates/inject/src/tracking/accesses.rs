@@ -4,7 +4,7 @@ use super::array::Array;
 use crate::index::ByteRange;
 use crate::target::CapsuleTarget;
 use capsule::{Event, Region};
-use simt::memory::{AccessTrace, GlobalMemory};
+use simt::memory::{AccessTrace, ByteRun, GlobalMemory};
 use simt::{Executor, NoHook};
 use std::collections::BTreeSet;
 
@@ -35,25 +35,28 @@ impl CapsuleTarget {
             let mut found = ArrayAccesses::default();
             golden.capsule().events[begun..launch.event].iter().for_each(|event| found.transfer(event, arrays));
             begun = launch.event;
-            let places = arrays
-                .iter()
-                .enumerate()
-                .filter_map(|(place, array)| Some((place, ByteRange::of(array.address, array.bytes())?)));
             if let Some(known) = index.and_then(|index| index.launch(number)) {
-                for (place, ends) in places {
-                    found.note(place, known.reads_some(ends), known.writes_some(ends));
+                for (place, array) in arrays.iter().enumerate() {
+                    let some = |of: &dyn Fn(ByteRange) -> bool| ranges(array).any(of);
+                    found.note(place, some(&|ends| known.reads_some(ends)), some(&|ends| known.writes_some(ends)));
                 }
             } else {
                 golden.rerun(launch, &mut memory, &mut executor, &mut NoHook, |_, _, _| false);
                 let (reads, writes) = memory.trace().map(AccessTrace::take).unwrap_or_default();
-                for (place, ends) in places {
-                    found.note(place, ends.meet(&reads, |&run| run), ends.meet(&writes, |&run| run));
+                for (place, array) in arrays.iter().enumerate() {
+                    let meets = |runs: &[ByteRun]| ranges(array).any(|ends| ends.meet(runs, |&run| run));
+                    found.note(place, meets(&reads), meets(&writes));
                 }
             }
             all.push(found);
         }
         all
     }
+}
+
+/// The ranges of bytes of an array.
+fn ranges(array: &Array) -> impl Iterator<Item = ByteRange> {
+    array.ranges().filter_map(|(address, bytes)| ByteRange::of(address, bytes))
 }
 
 impl ArrayAccesses {
@@ -67,7 +70,10 @@ impl ArrayAccesses {
         let Some(to) = event.writes() else { return };
         let holds = |region: &Region, array: &Array| {
             region.rows().any(|(start, bytes)| {
-                start < array.address.saturating_add(array.bytes()) && array.address < start.saturating_add(bytes)
+                let meets = |(address, of): (u64, u64)| {
+                    start < address.saturating_add(of) && address < start.saturating_add(bytes)
+                };
+                meets((array.address, array.bytes())) && array.ranges().any(meets)
             })
         };
         let of = |region: &Region| -> Vec<usize> {
@@ -87,7 +93,14 @@ mod tests {
     use capsule::ElementType;
 
     fn array(address: u64, bytes: u64) -> Array {
-        Array { name: "a".into(), address, element: Some(ElementType::U8), shape: vec![bytes] }
+        Array {
+            name: "a".into(),
+            address,
+            element: Some(ElementType::U8),
+            shape: vec![bytes],
+            stride: None,
+            launches: None,
+        }
     }
 
     #[test]

@@ -62,26 +62,29 @@ fn each_element(
     golden: impl Fn(u64, u64) -> Vec<u8>,
     mut show: impl FnMut(u64, f64, f64),
 ) {
-    let (size, element) = (array.element_bytes(), array.element.unwrap_or(ElementType::U8));
+    let (step, size) = (array.step(), array.element_bytes() as usize);
+    let element = array.element.unwrap_or(ElementType::U8);
     let mut at = 0;
     while at < change.runs.len() {
         // Elements that lie within runs that touch the same ones are taken together.
-        let first = change.runs[at].0 / size;
+        let first = change.runs[at].0 / step;
         let mut last = first;
         let start = at;
-        while let Some((offset, bytes)) = change.runs.get(at).filter(|(offset, _)| at == start || offset / size <= last)
+        while let Some((offset, bytes)) = change.runs.get(at).filter(|(offset, _)| at == start || offset / step <= last)
         {
-            last = (offset + bytes.len() as u64 - 1) / size;
+            last = (offset + bytes.len() as u64 - 1) / step;
             at += 1;
         }
-        let expected = golden(first * size, (last - first + 1) * size);
+        // Behind the last element there is nothing of the array.
+        let expected = golden(first * step, ((last + 1) * step).min(array.bytes()) - first * step);
         let mut found = expected.clone();
         for (offset, bytes) in &change.runs[start..at] {
-            let from = (offset - first * size) as usize;
+            let from = (offset - first * step) as usize;
             found[from..from + bytes.len()].copy_from_slice(bytes);
         }
-        let pairs = expected.chunks(size as usize).zip(found.chunks(size as usize));
+        let pairs = expected.chunks(step as usize).zip(found.chunks(step as usize));
         for (place, (expected, found)) in (first..).zip(pairs) {
+            let (expected, found) = (&expected[..size], &found[..size]);
             if expected != found {
                 show(place, value(element, expected), value(element, found));
             }
@@ -96,7 +99,14 @@ mod tests {
     #[test]
     fn elements_are_measured_once_whatever_bytes_of_them_differ() {
         let golden: Vec<u8> = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|it| it.to_le_bytes()).collect();
-        let array = Array { name: "a".into(), address: 0, element: Some(ElementType::F32), shape: vec![2, 3] };
+        let array = Array {
+            name: "a".into(),
+            address: 0,
+            element: Some(ElementType::F32),
+            shape: vec![2, 3],
+            stride: None,
+            launches: None,
+        };
         let (two, nan) = (2.5f32.to_le_bytes(), f32::NAN.to_le_bytes());
         // 2.0 becomes 2.5 by its third byte; 3.0 becomes NaN by its last two; 5.0 by one byte, -5.0.
         let runs = vec![(6, vec![two[2]]), (10, vec![nan[2]]), (11, vec![nan[3]]), (19, vec![0xc0])];
@@ -108,7 +118,16 @@ mod tests {
         let finite = Change { runs: vec![change.runs[0].clone(), change.runs[3].clone()], ..change };
         let found = corruption(&array, &finite, read);
         assert_eq!((found.elements, found.max_abs, found.sum_abs), (2, 10.0, 10.5));
-        let bytes = corruption(&Array { element: None, shape: vec![24], ..array }, &finite, read);
+        let bytes = corruption(&Array { element: None, shape: vec![24], ..array.clone() }, &finite, read);
         assert!(bytes.elements == 2 && bytes.max_abs.is_nan() && bytes.sum_abs.is_nan());
+        // Every second one, as a field of structures of two.
+        let field = Array { element: Some(ElementType::F32), shape: vec![3], stride: Some(8), ..array };
+        let change = Change {
+            launch: 0,
+            array: 0,
+            runs: vec![(19, vec![0xc0]), (10, vec![nan[2]])].into_iter().rev().collect(),
+        };
+        let found = corruption(&field, &change, read);
+        assert_eq!((found.elements, found.extent.ends), (2, (1, 2)));
     }
 }

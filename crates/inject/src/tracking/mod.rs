@@ -14,7 +14,7 @@ pub use measure::{Corruption, Extent};
 
 use crate::delta::Delta;
 use crate::full::Injector;
-use crate::golden::Golden;
+use crate::golden::{Golden, GoldenLaunch};
 use crate::run::InjectError;
 use crate::strategy::Strategy;
 use crate::target::CapsuleTarget;
@@ -109,13 +109,25 @@ impl Tracker<'_> {
 
     fn golden_bytes(&self, launch: u32, array: &Array, offset: u64, bytes: u64) -> Vec<u8> {
         let after = Version::before(self.golden.launches()[launch as usize].event as u32 + 1);
-        let mut found = Vec::with_capacity(bytes as usize);
-        for run in ByteRun::of(array.address + offset, bytes) {
-            match self.golden.history.page(run.page, after) {
-                Some(page) => found.extend_from_slice(&page[run.range()]),
-                None => found.resize(found.len() + run.range().len(), 0),
-            }
-        }
-        found
+        bytes_at(self.golden, after, array.address + offset, bytes)
     }
+}
+
+impl Golden {
+    /// The bytes of global memory from an address on when a launch begins; zeros where there are none.
+    #[must_use]
+    pub fn bytes_before(&self, launch: &GoldenLaunch, address: u64, bytes: u64) -> Vec<u8> {
+        bytes_at(self, Version::before(launch.event as u32), address, bytes)
+    }
+}
+
+fn bytes_at(golden: &Golden, version: Version, address: u64, bytes: u64) -> Vec<u8> {
+    let mut found = Vec::with_capacity(bytes as usize);
+    for run in ByteRun::of(address, bytes) {
+        match golden.history.page(run.page, version) {
+            Some(page) => found.extend_from_slice(&page[run.range()]),
+            None => found.resize(found.len() + run.range().len(), 0),
+        }
+    }
+    found
 }

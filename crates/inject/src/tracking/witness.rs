@@ -22,7 +22,8 @@ impl<'a> ArrayWitness<'a> {
 impl Witness for ArrayWitness<'_> {
     fn launched(&mut self, number: usize, memory: &mut GlobalMemory) {
         let after = Version::before(self.golden.launches()[number].event as u32 + 1);
-        for (array, it) in self.arrays.iter().enumerate() {
+        let seen = self.arrays.iter().enumerate().filter(|(_, it)| it.is_seen_after(number as u32));
+        for (array, it) in seen {
             let mut runs: Vec<(u64, Vec<u8>)> = Vec::new();
             let mut offset = 0;
             for part in ByteRun::of(it.address, it.bytes()) {
@@ -33,13 +34,15 @@ impl Witness for ArrayWitness<'_> {
                 for run in differs.runs() {
                     let (from, to) = (run.start.max(range.start), run.end.min(range.end));
                     if from < to {
-                        runs.push(((offset + from - range.start) as u64, found[from..to].to_vec()));
+                        let parts = it.parts((offset + from - range.start) as u64, &found[from..to]);
+                        runs.extend(parts.map(|(at, bytes)| (at, bytes.to_vec())));
                     }
                 }
                 offset += range.len();
             }
             if !runs.is_empty() {
-                if !self.keep.bytes((number, self.golden.launches().len()), array, &self.changes) {
+                if !self.keep.bytes(it.last_launch(self.golden.launches().len()) == number as u32, array, &self.changes)
+                {
                     runs.clear();
                 }
                 self.changes.push(Change { launch: number as u32, array, runs });

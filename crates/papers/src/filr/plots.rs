@@ -93,7 +93,7 @@ pub(super) fn maps(all: &[Filr]) -> Picture {
         }
     }
     let width = layers.iter().map(Vec::len).max().unwrap_or(0);
-    let panel = |of: fn(&MapRow) -> f64| {
+    let panel = |caption: &str, of: fn(&MapRow) -> f64| {
         let most = rows.iter().map(of).fold(f64::MIN_POSITIVE, f64::max);
         let row = |layer: &Vec<&MapRow>| {
             let mut values: Vec<f64> = layer.iter().map(|map| of(map) / most).collect();
@@ -101,12 +101,18 @@ pub(super) fn maps(all: &[Filr]) -> Picture {
             values.resize(width, 0.0);
             values
         };
-        Panel { width, palette: Palette::Heat, values: layers.iter().flat_map(row).collect() }
+        Panel {
+            caption: caption.to_owned(),
+            ends: ["0".to_owned(), format!("{most:.1e}")],
+            width,
+            palette: Palette::Heat,
+            values: layers.iter().flat_map(row).collect(),
+        }
     };
-    let panels = vec![panel(|map| map.v_rel_loss), panel(|map| map.p_loss)];
+    let panels = vec![panel("with MACs", |map| map.v_rel_loss), panel("without", |map| map.p_loss)];
     Picture {
         name: "maps".to_owned(),
         title: "Feature maps by vulnerability, with MACs and without".to_owned(),
-        frames: vec![Frame { panels }],
+        frames: vec![Frame { caption: "a row for each layer, the most vulnerable first".to_owned(), panels }],
     }
 }

@@ -181,7 +181,7 @@ fn faults(
     runs: u64,
 ) -> Result<(Vec<String>, Vec<FollowedFault>), StudyError> {
     let declared = DeclaredVariable::read(text).map_err(StudyError::Words)?;
-    let arrays = arrays(capsule, &declared, None).map_err(StudyError::Words)?;
+    let arrays = arrays(capsule, &declared, None).map_err(StudyError::Words)?.arrays;
     let method = Regional::new(capsule, &shop.campaigns.selection(Settings::Regions(regions).choice()))?;
     let runs: Vec<RunIndex> = (0..method.runs(runs)).map(RunIndex).collect();
     let sites = method.plan(&runs, &SelectionWords::default(), shop.campaigns.seed)?;

@@ -1,6 +1,7 @@
 //! Studies as text, as Markdown and as plots.
 
 mod cells;
+mod letters;
 mod picture;
 mod plot;
 

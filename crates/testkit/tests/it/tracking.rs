@@ -12,8 +12,14 @@ use testkit::workload;
 /// Everything that has a name in memory, as bytes.
 fn arrays(target: &CapsuleTarget) -> Vec<Array> {
     let named = variables(target.golden_run()).into_iter();
-    let array =
-        |it: inject::Variable| Array { name: it.name, address: it.address, element: None, shape: vec![it.bytes] };
+    let array = |it: inject::Variable| Array {
+        name: it.name,
+        address: it.address,
+        element: None,
+        shape: vec![it.bytes],
+        stride: None,
+        launches: None,
+    };
     named.map(array).collect()
 }
 
@@ -70,7 +76,9 @@ fn arrays_that_begin_and_end_anywhere_are_seen_alike() {
         // Cut off at odd places.
         let cut = |array: Array| Array {
             address: array.address + 3,
-            shape: vec![array.shape[0].saturating_sub(5).max(1)],
+            shape: vec![(array.shape[0].saturating_sub(5) / if number % 2 == 0 { 3 } else { 1 }).max(1)],
+            // Every third byte of every second capsule.
+            stride: (number % 2 == 0).then_some(3),
             ..array
         };
         let arrays: Vec<Array> = arrays(&target).into_iter().map(cut).collect();

@@ -2,7 +2,8 @@
 
 use campaign::Subject as _;
 use capsule::ElementType;
-use inject::{Array, CapsuleTarget, Golden, Variable, buffer_elements, pointed_at, variables};
+use fault::Selection;
+use inject::{Array, CapsuleTarget, Golden, Unclear, Variable, buffer_elements, pointed_at, variables};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,15 @@ pub struct DeclaredVariable {
     pub element: ElementType,
     /// How many there are along each dimension, the last one contiguous.
     pub shape: Vec<u64>,
+    /// Bytes from where the parameter points to the first element: that of a field in its structure.
+    #[serde(default)]
+    pub offset: u64,
+    /// Bytes from an element to the next, where elements are a field of structures: the size of these.
+    #[serde(default)]
+    pub stride: Option<u64>,
+    /// The launches after which it is looked at, `NAME` or `NAME#n`, several with commas between them; all, if left out.
+    #[serde(default)]
+    pub after: Option<String>,
 }
 
 /// A file of which only the variables are read.
@@ -50,7 +60,29 @@ impl DeclaredVariable {
                 ));
             }
         }
+        for it in &file.variables {
+            let (bytes, stride) = (it.element.bytes(), it.stride.unwrap_or(it.element.bytes()));
+            if stride < bytes || stride > MOST || it.offset > MOST {
+                return Err(format!(
+                    "variable {}: `offset` = {}, `stride` = {stride}: expected at most {MOST} bytes, and strides of at least the {bytes} of {}",
+                    it.name, it.offset, it.element
+                ));
+            }
+        }
         Ok(file.variables)
+    }
+
+    /// The launches after which it is looked at.
+    fn launches(&self, capsule: &CapsuleTarget) -> Result<Option<BTreeSet<u32>>, String> {
+        let Some(after) = &self.after else { return Ok(None) };
+        let kernels: Vec<String> = after.split(',').map(|it| it.trim().to_owned()).collect();
+        let selection = Selection::default().in_kernels(&kernels).map_err(|error| error.to_string())?;
+        let all = (0..).zip(capsule.golden_run().launches());
+        let found: BTreeSet<u32> = all
+            .filter(|(_, launch)| selection.holds_launch(&launch.program.name, launch.number))
+            .map(|(number, _)| number)
+            .collect();
+        if found.is_empty() { Err(format!("no launch is `after` = `{after}`")) } else { Ok(Some(found)) }
     }
 
     /// The array that it is.
@@ -59,17 +91,19 @@ impl DeclaredVariable {
         let place = pointed_at(capsule.golden_run(), &self.kernel, self.parameter).map_err(of)?;
         let array = Array {
             name: self.name.clone(),
-            address: place.address,
+            address: place.address + self.offset,
             element: Some(self.element),
             shape: self.shape.clone(),
+            stride: self.stride,
+            launches: self.launches(capsule).map_err(of)?,
         };
-        if array.bytes() > place.bytes {
+        if self.offset.saturating_add(array.bytes()) > place.bytes {
             return Err(of(format!(
                 "{} elements of {} are {} bytes, and there are {} in memory",
                 array.elements(),
                 self.element,
                 array.bytes(),
-                place.bytes
+                place.bytes.saturating_sub(self.offset)
             )));
         }
         Ok(array)
@@ -78,6 +112,15 @@ impl DeclaredVariable {
 
 /// Elements of an array, at most.
 const MOST: u64 = 1 << 40;
+
+/// Arrays that are followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowedArrays {
+    /// The arrays.
+    pub arrays: Vec<Array>,
+    /// Where the type of elements is not known, or is declared otherwise than kernels load and store it, a sentence each.
+    pub doubts: Vec<String>,
+}
 
 /// The arrays of a capsule that are followed: those that are declared, or else every buffer in device memory that has a
 /// name, of the type that the output of that name has, or that kernels load and store there; `chosen` are the names of some.
@@ -88,12 +131,12 @@ pub fn arrays(
     capsule: &CapsuleTarget,
     declared: &[DeclaredVariable],
     chosen: Option<&[&str]>,
-) -> Result<Vec<Array>, String> {
+) -> Result<FollowedArrays, String> {
     let mut found: Vec<Array> = declared.iter().map(|it| it.array(capsule)).collect::<Result<_, _>>()?;
     let golden = capsule.golden_run();
     let known: BTreeSet<u64> = found.iter().map(|array| array.address).collect();
-    let mut others = variables(golden);
-    others.retain(|it| !known.contains(&it.address) && it.bytes > 0);
+    let (allocated, mut others): (Vec<_>, Vec<_>) =
+        variables(golden).into_iter().filter(|it| it.bytes > 0).partition(|it| known.contains(&it.address));
     match chosen {
         None if declared.is_empty() => {}
         None => others.clear(),
@@ -107,31 +150,68 @@ pub fn arrays(
             others.retain(|it| chosen.contains(&it.name.as_str()));
         }
     }
-    found.extend(typed(golden, others));
-    if found.is_empty() {
+    let followed = typed(golden, (found, &allocated), others);
+    if followed.arrays.is_empty() {
         return Err(format!("find variables of {}: no kernel is given a buffer", capsule.name()));
     }
-    Ok(found)
+    Ok(followed)
 }
 
-/// Buffers as arrays of one dimension, of the types that their outputs have, or else that kernels load and store there; of
-/// bytes where nothing shows a type.
-fn typed(golden: &Golden, buffers: Vec<Variable>) -> Vec<Array> {
+/// Declared arrays, in these allocations, as they are declared; and buffers as arrays of one dimension, of the types that
+/// their outputs have, or else that kernels load and store there; of bytes where nothing shows a type.
+fn typed(golden: &Golden, (declared, allocated): (Vec<Array>, &[Variable]), buffers: Vec<Variable>) -> FollowedArrays {
     let of_output = |it: &Variable| {
         let output = golden.outputs().iter().find(|output| output.name == it.name)?;
         output.element.filter(|element| it.bytes.is_multiple_of(element.bytes()))
     };
-    let unknown = buffers.iter().filter(|it| of_output(it).is_none());
-    let places: Vec<(u64, u64)> = unknown.map(|it| (it.address, it.bytes)).collect();
-    let found = if places.is_empty() { Vec::new() } else { buffer_elements(golden, &places) };
-    let found: BTreeMap<(u64, u64), ElementType> =
-        places.into_iter().zip(found).filter_map(|(place, element)| Some((place, element.ok()?))).collect();
-    let array = |it: Variable| {
-        let element = of_output(&it).or_else(|| found.get(&(it.address, it.bytes)).copied());
+    // A field of structures is one of several types.
+    let of_array = |array: &Array| allocated.iter().find(|it| it.address == array.address && array.stride.is_none());
+    let asked = declared.iter().filter_map(of_array).chain(buffers.iter().filter(|it| of_output(it).is_none()));
+    let places: Vec<(u64, u64)> = asked.map(|it| (it.address, it.bytes)).collect();
+    let shown = if places.is_empty() { Vec::new() } else { buffer_elements(golden, &places) };
+    let shown: BTreeMap<(u64, u64), Result<ElementType, Unclear>> = places.into_iter().zip(shown).collect();
+    let mut doubts: Vec<String> = declared
+        .iter()
+        .filter_map(|array| {
+            let it = of_array(array)?;
+            let (declared, shown) = (array.element?, *shown.get(&(it.address, it.bytes))?.as_ref().ok()?);
+            disagree(declared, shown).then(|| {
+                format!(
+                    "{} is declared as {declared}, and followed so; kernels load and store {shown} there.",
+                    array.name
+                )
+            })
+        })
+        .collect();
+    let mut arrays = declared;
+    for it in buffers {
+        let element = of_output(&it).map_or_else(|| shown[&(it.address, it.bytes)], Ok);
+        let element = element.map_err(|why| {
+            doubts.push(format!(
+                "The type of {} is not known, as {why}: bytes are compared, and there are no errors; declare it with [[variables]] in --file.",
+                it.name
+            ));
+        });
+        let element = element.ok();
         let elements = it.bytes / element.map_or(1, ElementType::bytes);
-        Array { name: it.name, address: it.address, element, shape: vec![elements] }
-    };
-    buffers.into_iter().map(array).collect()
+        arrays.push(Array {
+            name: it.name,
+            address: it.address,
+            element,
+            shape: vec![elements],
+            stride: None,
+            launches: None,
+        });
+    }
+    FollowedArrays { arrays, doubts }
+}
+
+/// Whether elements cannot be of both types; the sign of integers is often not shown.
+fn disagree(declared: ElementType, shown: ElementType) -> bool {
+    let is_float = |it: ElementType| it.name().contains('f');
+    is_float(declared) != is_float(shown)
+        || declared.bytes() != shown.bytes()
+        || (is_float(declared) && declared != shown)
 }
 
 /// Why there is no variable of a name.
@@ -168,10 +248,21 @@ mod tests {
             (format!("[[variables]]\nname = 'a'\n{rest}shape = [3, 0]"), "`shape` = [3, 0]"),
             (format!("[[variables]]\nname = 'a'\n{rest}shape = [4294967296, 4294967296]"), "1 to 1099511627776"),
             (format!("[[variables]]\nname = 'a'\n{rest}"), "missing field `shape`"),
+            (format!("[[variables]]\nname = 'a'\n{rest}shape = [2]\nstride = 3"), "strides of at least the 4 of f32"),
         ] {
             let error = DeclaredVariable::read(&text).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
         assert_eq!(DeclaredVariable::read("[[regions]]\nname = 'a'"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn types_disagree_where_a_value_cannot_be_of_both() {
+        use ElementType::{Bf16, F16, F32, S32, U8, U32};
+        for (declared, shown, expected) in
+            [(S32, F32, true), (F32, F32, false), (S32, U32, false), (U8, U32, true), (F16, Bf16, true)]
+        {
+            assert_eq!(disagree(declared, shown), expected, "{declared} {shown}");
+        }
     }
 }

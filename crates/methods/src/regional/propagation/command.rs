@@ -3,16 +3,16 @@
 use campaign::names::file_name;
 use campaign::{Planner, RunIndex, SelectionWords, Subject as _};
 use fault::{Fault, base_name};
-use inject::Array;
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
-use super::arrays::{DeclaredVariable, arrays};
-use super::follow::{TrackedRun, follow};
+use super::arrays::{DeclaredVariable, FollowedArrays, arrays};
+use super::follow::TrackedRun;
 use super::graph::Graph;
+use super::kept::KeptRuns;
 use super::picture::pictures;
 use super::rows::Rows;
 use super::show;
@@ -59,22 +59,21 @@ pub(crate) const PROPAGATION: Command = Command {
         WITHOUT_KERNEL,
         ("plot", "it draws none; --graph writes where errors go, and --pictures draws one fault"),
         ("no_app", "it asks no application: faults are followed in the capsule alone"),
-        ("out", "no runs of it are kept; --rows writes what each did"),
     ],
     criteria: None,
     run: propagation,
 };
 
 fn propagation(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let arrays = followed_arrays(request)?;
+    let followed = followed_arrays(request)?;
     match request.options.get::<String>("fault")? {
-        Some(id) => of_one(request, &arrays, &id),
-        None => of_many(request, &arrays, campaigns),
+        Some(id) => of_one(request, &followed, &id),
+        None => of_many(request, &followed, campaigns),
     }
 }
 
 /// The variables that are followed.
-fn followed_arrays(request: &Request) -> Result<Vec<Array>, StudyError> {
+fn followed_arrays(request: &Request) -> Result<FollowedArrays, StudyError> {
     let file: Option<String> = request.options.get("file")?;
     let declared = match &file {
         Some(path) => {
@@ -112,7 +111,7 @@ fn kernels(request: &Request) -> Vec<&str> {
     launches.iter().map(|launch| base_name(&launch.program.name)).collect()
 }
 
-fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, StudyError> {
+fn of_one(request: &Request, followed: &FollowedArrays, id: &str) -> Result<Answer, StudyError> {
     if let Some(key) =
         request.options.first_explicit(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"])
     {
@@ -121,18 +120,19 @@ fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, Study
         )));
     }
     let fault: Fault = id.parse().map_err(|error| StudyError::Words(format!("read the fault `{id}`: {error}")))?;
-    let course = FaultTimeline::of(&request.capsule, arrays, &fault)?;
+    let course = FaultTimeline::of(&request.capsule, &followed.arrays, &fault)?;
     let kernels = kernels(request);
-    let (json, study) = show::course(request.capsule.name(), &course, &kernels);
+    let (json, study) = show::course(request.capsule.name(), &course, &kernels, &followed.doubts);
     let mut shown = Vec::new();
     if let Some(dir) = request.options.get::<PathBuf>("pictures")? {
         let file = |name: &str| format!("{}.png", file_name(name));
-        shown.extend(pictures(&course, kernels.len() as u32).into_iter().map(|it| (dir.join(file(&it.name)), it)));
+        shown.extend(pictures(&course, &kernels).into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
     Ok(Answer { json, study, files: Vec::new(), pictures: shown, sheets: Vec::new() })
 }
 
-fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+fn of_many(request: &Request, followed: &FollowedArrays, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    let arrays = &followed.arrays;
     if request.options.has("pictures") {
         return Err(StudyError::Words(
             "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
@@ -156,24 +156,21 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
     let kernels = kernels(request);
     let accesses = request.capsule.array_accesses(arrays);
+    let always: Vec<usize> = (0..arrays.len()).filter(|&place| arrays[place].launches.is_none()).collect();
     let wants_rows = request.options.has("rows");
     let (mut spread, mut graph, mut rows) = (Spread::default(), Graph::default(), Rows::default());
     let mut see = |it: TrackedRun| {
         let region = region_of(&sites[it.run]);
         spread.add(region, &it, arrays.len());
-        graph.add(&it, &kernels, &accesses, arrays.len());
+        graph.add(&it, &kernels, &accesses, &always);
         if wants_rows {
             rows.add(region, sites[it.run].fault().unwrap_or_default(), &it, &kernels, arrays);
         }
     };
     let jobs =
         campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), |jobs| jobs as usize);
-    let followed = follow(&request.capsule, arrays, &sites, jobs, campaigns.stop, &mut see);
-    followed.map_err(|error| match error {
-        StudyError::Interrupted => StudyError::Unkept,
-        error => error,
-    })?;
-    let (json, study) = show::spread(request.capsule.name(), method.regions(), arrays, &spread, &graph);
+    KeptRuns::open(&campaigns.dir, &request.capsule, followed)?.follow(&sites, jobs, campaigns.stop, &mut see)?;
+    let (json, study) = show::spread(request.capsule.name(), method.regions(), followed, &spread, &graph);
     let mut files = Vec::new();
     if let Some(path) = request.options.get::<PathBuf>("rows")? {
         files.push((path, rows.text().map_err(StudyError::Words)?));

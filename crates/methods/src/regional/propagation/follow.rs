@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::kit::StudyError;
 
 /// A run that was followed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrackedRun {
     /// Its number.
     pub run: usize,
@@ -24,7 +24,7 @@ pub struct TrackedRun {
     pub completed: bool,
     /// By launch, the arrays that differ after it.
     pub after: BTreeMap<u32, BTreeSet<usize>>,
-    /// By array: how bad it was when it was corrupted first, with the launch, and after the last launch of the program.
+    /// By array: how bad it was when it was corrupted first, with the launch, and after the last launch that it is looked at after.
     pub ends: BTreeMap<usize, ArrayCorruption>,
 }
 
@@ -35,7 +35,7 @@ pub struct ArrayCorruption {
     pub launch: u32,
     /// How bad it was then.
     pub first: Corruption,
-    /// How bad it is after the last launch of the program, if it still is.
+    /// How bad it is after the last launch that it is looked at after, if it still is.
     pub last: Option<Corruption>,
 }
 
@@ -61,7 +61,7 @@ pub fn follow(
 ) -> Result<(), StudyError> {
     let (next, see) = (AtomicUsize::new(0), Mutex::new(see));
     let criteria = capsule.criteria();
-    let last_launch = capsule.golden_run().launches().len().saturating_sub(1) as u32;
+    let launches = capsule.golden_run().launches().len();
     let work = || -> Result<(), StudyError> {
         let mut tracker = capsule.tracker(Strategy::Auto, arrays);
         loop {
@@ -71,7 +71,7 @@ pub fn follow(
             let run = next.fetch_add(1, Ordering::Relaxed);
             let Some(site) = sites.get(run) else { return Ok(()) };
             let fault = fault_of(site).map_err(|error| StudyError::Words(error.to_string()))?;
-            let it = one(&mut tracker, last_launch, run, &fault, &|seen| classify(seen, &criteria))?;
+            let it = one(&mut tracker, launches, run, &fault, &|seen| classify(seen, &criteria))?;
             see.lock().unwrap_or_else(PoisonError::into_inner)(it);
         }
     };
@@ -87,7 +87,7 @@ pub fn follow(
 /// Follows one fault.
 fn one(
     tracker: &mut Tracker<'_>,
-    last_launch: u32,
+    launches: usize,
     run: usize,
     fault: &Fault,
     classify: &dyn Fn(&outcome::Observation) -> Outcome,
@@ -101,7 +101,7 @@ fn one(
             continue;
         }
         let found = tracker.corruption(change);
-        let last = (change.launch == last_launch).then(|| found.clone());
+        let last = (change.launch == tracker.arrays()[change.array].last_launch(launches)).then(|| found.clone());
         let of = ends.entry(change.array);
         of.or_insert(ArrayCorruption { launch: change.launch, first: found, last: None }).last = last;
     }

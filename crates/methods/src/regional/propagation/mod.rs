@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! declared variables ─▶ arrays ─┐
-//! sites or a fault map ─────────┴▶ follow (runs on all cores) ─▶ Spread: by region and variable · by kernel (graph) · rows
+//! sites or a fault map ─────────┴▶ follow (runs on all cores, kept) ─▶ Spread: by region and variable · by kernel (graph) · rows
 //! one fault ─────────────────────▶ course: launch by launch ─▶ pictures
 //! ```
 
@@ -13,13 +13,14 @@ mod arrays;
 mod command;
 mod follow;
 mod graph;
+mod kept;
 mod picture;
 mod rows;
 mod show;
 mod spread;
 mod timeline;
 
-pub use arrays::{DeclaredVariable, arrays};
+pub use arrays::{DeclaredVariable, FollowedArrays, arrays};
 pub(super) use command::PROPAGATION;
 pub use follow::{ArrayCorruption, TrackedRun, follow};
 pub use graph::{Carrier, Edge, Graph, Origin};

@@ -28,8 +28,8 @@ fn sides(shape: &[u64]) -> (usize, usize) {
     }
 }
 
-/// The largest of the values that share a place, by places.
-fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> Panel {
+/// The largest of the values that share a place, by places, and how many are in a row.
+fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> (usize, Vec<f64>) {
     let step = rows.max(columns).div_ceil(MOST).max(1);
     let (height, width) = (rows.div_ceil(step), columns.div_ceil(step));
     let mut places = vec![f64::NEG_INFINITY; height * width];
@@ -39,23 +39,25 @@ fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> Panel {
         *place = if value.is_nan() || place.is_nan() { f64::NAN } else { place.max(value) };
     }
     // Behind the last element of a folded array there is nothing.
-    let values = places.into_iter().map(|value| if value == f64::NEG_INFINITY { 0.0 } else { value }).collect();
-    Panel { width, palette: Palette::Grey, values }
+    (width, places.into_iter().map(|value| if value == f64::NEG_INFINITY { 0.0 } else { value }).collect())
 }
 
 /// A picture of each variable that the fault corrupts: a frame for every launch from the one with the fault on, golden,
 /// faulty, difference. Values are grey between the least and the largest finite one of the golden run over all frames.
 /// Differences are black where there are none and the brighter the larger, by their logarithm, up to white for the
 /// largest of all frames and for what is no finite number.
-pub(super) fn pictures(course: &FaultTimeline<'_>, launches: u32) -> Vec<Picture> {
+pub(super) fn pictures(course: &FaultTimeline<'_>, kernels: &[&str]) -> Vec<Picture> {
+    let launches = kernels.len() as u32;
     let corrupted = |&array: &usize| course.steps.iter().any(|step| step.change.array == array);
     let picture = |array: usize| {
         let it = &course.arrays()[array];
         let sides = sides(&it.shape);
         let most = (ELEMENTS / it.elements().max(1)).clamp(1, FRAMES) as u32;
         // The last launch is there, and as many before it as may be, evenly.
-        let step = (launches - course.fault.launch).div_ceil(most).max(1);
-        let shown: Vec<u32> = (course.fault.launch..launches).rev().step_by(step as usize).collect();
+        let seen = (course.fault.launch..launches).filter(|&launch| it.is_seen_after(launch));
+        let seen: Vec<u32> = seen.collect();
+        let step = (seen.len() as u32).div_ceil(most).max(1);
+        let shown: Vec<u32> = seen.into_iter().rev().step_by(step as usize).collect();
         let frames: Vec<(Vec<f64>, Vec<f64>)> =
             shown.iter().rev().map(|&launch| course.values(launch, array)).collect();
         let finite = |values: &[f64]| {
@@ -88,20 +90,35 @@ pub(super) fn pictures(course: &FaultTimeline<'_>, launches: u32) -> Vec<Picture
             error if !error.is_finite() || most <= least => 1.0,
             error => FAINTEST + (1.0 - FAINTEST) * (error.log10() - least) / (most - least),
         };
-        let frame = |((golden, found), errors): (&(Vec<f64>, Vec<f64>), &Vec<f64>)| {
-            let shades = |values: &[f64]| reduced(&values.iter().map(|&it| grey(it)).collect::<Vec<_>>(), sides);
-            let difference = reduced(&errors.iter().map(|&it| bright(it)).collect::<Vec<_>>(), sides);
-            Frame { panels: vec![shades(golden), shades(found), Panel { palette: Palette::Heat, ..difference }] }
+        let number = |value: f64| format!("{value:.2e}");
+        let of_values = if low <= high { [number(low), number(high)] } else { Default::default() };
+        let of_errors = if sizes.is_empty() { Default::default() } else { ["0".to_owned(), number(10f64.powf(most))] };
+        let error_caption = if sizes.is_empty() {
+            "error".to_owned()
+        } else {
+            format!("error, log from {}", number(10f64.powf(least)))
+        };
+        let panel = |caption: &str, ends: &[String; 2], palette: Palette, shades: Vec<f64>| {
+            let (width, values) = reduced(&shades, sides);
+            Panel { caption: caption.to_owned(), ends: ends.clone(), width, palette, values }
+        };
+        let frame = |((&launch, (golden, found)), errors): ((&u32, &(Vec<f64>, Vec<f64>)), &Vec<f64>)| {
+            let shades = |values: &[f64]| values.iter().map(|&it| grey(it)).collect::<Vec<_>>();
+            let differing = errors.iter().filter(|&&error| error > 0.0).count();
+            let kernel = kernels[launch as usize];
+            Frame {
+                caption: format!("after launch {launch}, {kernel}: {differing} of {} differ", it.elements()),
+                panels: vec![
+                    panel("golden", &of_values, Palette::Grey, shades(golden)),
+                    panel("faulty", &of_values, Palette::Grey, shades(found)),
+                    panel(&error_caption, &of_errors, Palette::Heat, errors.iter().map(|&it| bright(it)).collect()),
+                ],
+            }
         };
         Picture {
             name: it.name.clone(),
-            title: format!(
-                "{}: golden, faulty and difference, after launches {} to {}",
-                it.name,
-                course.fault.launch,
-                launches.saturating_sub(1)
-            ),
-            frames: frames.iter().zip(&errors).map(frame).collect(),
+            title: format!("{}, {}", it.name, course.fault),
+            frames: shown.iter().rev().zip(&frames).zip(&errors).map(frame).collect(),
         }
     };
     (0..course.arrays().len()).filter(corrupted).map(picture).collect()
@@ -123,9 +140,9 @@ mod tests {
         let mut values = vec![0.0; 1024 * 2];
         values[3] = 0.5;
         values[1024 + 2] = 0.7;
-        let panel = reduced(&values, (2, 1024));
-        assert_eq!((panel.width, panel.values.len()), (512, 512));
-        assert_eq!((panel.values[0], panel.values[1]), (0.0, 0.7));
-        assert!(reduced(&[0.0, f64::NAN], (1, 2)).values[1].is_nan());
+        let (width, values) = reduced(&values, (2, 1024));
+        assert_eq!((width, values.len()), (512, 512));
+        assert_eq!((values[0], values[1]), (0.0, 0.7));
+        assert!(reduced(&[0.0, f64::NAN], (1, 2)).1[1].is_nan());
     }
 }

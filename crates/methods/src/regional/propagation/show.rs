@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use stats::{Confidence, Proportion};
 use study::{Cell, Study, Table};
 
+use super::arrays::FollowedArrays;
 use super::graph::{Carrier, Graph, OTHER, Origin};
 use super::spread::{Spread, VariableSpread};
 use super::timeline::FaultTimeline;
@@ -15,7 +16,7 @@ use crate::regional::tally::quartiles;
 pub(super) fn spread(
     name: &str,
     regions: &[String],
-    arrays: &[Array],
+    FollowedArrays { arrays, doubts }: &FollowedArrays,
     spread: &Spread,
     graph: &Graph,
 ) -> (Value, Study) {
@@ -30,11 +31,12 @@ pub(super) fn spread(
         })
         .collect();
     study.tables = vec![by_region(name, &rows, spread), far(&rows), edges(arrays, graph)];
-    study.tables[1].notes.extend(untyped(arrays));
+    study.tables[1].notes.extend(doubts.iter().cloned());
     let json = json!({
         "format": "beamline.propagation/1",
         "capsule": name,
         "variables": arrays.iter().map(described).collect::<Vec<_>>(),
+        "doubts": doubts,
         "undecided": spread.undecided,
         "regions": rows.iter().map(document).collect::<Vec<_>>(),
         "edges": graph.edges.iter().filter(|(edge, counts)| edge.from != Origin::Other || counts.0 > 0).map(|(edge, (count, of))| json!({
@@ -153,18 +155,6 @@ fn type_of(array: &Array) -> String {
     array.element.map_or_else(|| "bytes".to_owned(), |element| element.to_string())
 }
 
-/// Of which arrays the type is not known.
-fn untyped(arrays: &[Array]) -> Option<String> {
-    let names: Vec<&str> =
-        arrays.iter().filter(|array| array.element.is_none()).map(|array| array.name.as_str()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "The loads and stores of kernels show no type for {}: bytes are compared, and there are no errors; declare it with [[variables]] in --file.",
-            names.join(", ")
-        )
-    })
-}
-
 fn edges(arrays: &[Array], graph: &Graph) -> Table {
     let mut table = Table::new("Where errors go", &["from", "through", "to", "launches", "share of them"]);
     for (edge, count, of) in graph.taken() {
@@ -183,6 +173,11 @@ fn edges(arrays: &[Array], graph: &Graph) -> Table {
     table.notes.push(
         "Launches are those through which an error could have gone: with the fault in them, or reading the first variable, which is corrupted before them and the second not. Copies and fills between launches are counted as launches are. What launches read is known of the golden run; an error that none of the variables could have carried comes from other memory. Runs that did not come to their end are left out."
             .to_owned(),
+    );
+    let seldom: Vec<&str> = arrays.iter().filter(|it| it.launches.is_some()).map(|it| it.name.as_str()).collect();
+    table.notes.extend(
+        (!seldom.is_empty())
+            .then(|| format!("Nothing is said of {}, looked at after some launches only.", seldom.join(", "))),
     );
     table
 }
@@ -208,7 +203,7 @@ fn document((region, runs, array, it): &Row<'_>) -> Value {
 }
 
 /// The answers about one fault; `kernels` are those of the launches.
-pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str]) -> (Value, Study) {
+pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str], doubts: &[String]) -> (Value, Study) {
     let columns = ["launch", "kernel", "variable", "elements", "of", "rows", "columns", "largest error", "mean error"];
     let mut table = Table::new(format!("{name}, {}: {}", it.fault, it.outcome.class().word()), &columns);
     for step in &it.steps {
@@ -233,7 +228,7 @@ pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str]) -> (V
             format!("The run is undecided: its host saw a difference before the end and was not asked; {AS_RECORDED}.");
         table.notes.push(note);
     }
-    table.notes.extend(untyped(it.arrays()));
+    table.notes.extend(doubts.iter().cloned());
     let mut study = Study::new("propagation", "", "");
     study.tables = vec![table];
     let real = |value: f64| match value {
@@ -245,6 +240,7 @@ pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str]) -> (V
         "format": "beamline.propagation/1",
         "capsule": name,
         "variables": it.arrays().iter().map(described).collect::<Vec<_>>(),
+        "doubts": doubts,
         "fault": it.fault.to_string(),
         "class": it.outcome.class().word(),
         "steps": it.steps.iter().map(|step| json!({
@@ -277,17 +273,18 @@ mod tests {
             TrackedRun { run: 0, launch: 0, outcome, completed: true, after, ends }
         };
         let masked = Outcome::from_words(Class::Masked, Some("logical")).unwrap();
+        let nothing = FollowedArrays { arrays: Vec::new(), doubts: Vec::new() };
         let mut all = Spread::default();
         for outcome in [masked, Outcome::Undecided, Outcome::Undecided] {
             all.add("heap", &run(outcome), 0);
         }
-        let (json, study) = spread("gemm", &["heap".to_owned()], &[], &all, &Graph::default());
+        let (json, study) = spread("gemm", &["heap".to_owned()], &nothing, &all, &Graph::default());
         assert_eq!(json["undecided"], json!({ "heap": 2 }));
         let notes = study.tables[0].notes.join("\n");
         assert!(notes.contains("2 runs are undecided (2 of heap)") && notes.contains(AS_RECORDED), "{notes}");
         let mut none = Spread::default();
         none.add("heap", &run(masked), 0);
-        let (json, study) = spread("gemm", &["heap".to_owned()], &[], &none, &Graph::default());
+        let (json, study) = spread("gemm", &["heap".to_owned()], &nothing, &none, &Graph::default());
         assert_eq!(json["undecided"], json!({}));
         assert!(!study.tables[0].notes.iter().any(|note| note.contains("undecided")));
     }
