@@ -128,3 +128,74 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         }
     }
 }
+
+#[test]
+fn a_condition_on_an_element_chooses_launches_by_what_is_there_before_them() {
+    let dir = TempDir::new().unwrap();
+    let (file, map) = (dir.path().join("regions.toml"), dir.path().join("map.csv"));
+    let when = |conditions: &[&str]| {
+        let regions: Vec<String> = (0..)
+            .zip(conditions)
+            .map(|(number, when)| format!("[[regions]]\nname = 'R{number}'\nwhen = '{when}'\ntarget = 'reg'\n"))
+            .collect();
+        fs::write(&file, regions.concat()).unwrap();
+        let args = ["regions", "atax", "--file", path(&file), "--runs", "30", "--until", "map", "--map", path(&map)];
+        run(&args)
+    };
+    // The first kernel makes tmp, the second reads it.
+    let drawn = when(&["tmp[3] == 0", "tmp[3] != 0", "tmp[3] > 1e30"]);
+    let said = stdout(&drawn);
+    assert!(
+        said.contains("R2: its condition `tmp[3] > 1e30` holds at the beginning of none of its launches."),
+        "{said}"
+    );
+    let text = fs::read_to_string(&map).unwrap();
+    for (region, kernel) in [("R0", "atax_kernel1"), ("R1", "atax_kernel2")] {
+        let rows = || text.lines().filter(|line| line.contains(&format!(",{region},")));
+        assert!(rows().count() == 30 && rows().all(|line| line.contains(kernel)), "{text}");
+    }
+    for (condition, part) in [
+        ("nothing[0] > 1", "nothing is called nothing; in memory there are"),
+        ("tmp[4096] > 1", "tmp has 160 elements, counted from 0"),
+        ("tmp > 1", "expected NAME[ELEMENT]"),
+    ] {
+        let refused = when(&[condition]);
+        assert!(refused.status.code() != Some(0) && stderr(&refused).contains(part), "{}", stderr(&refused));
+    }
+}
+
+#[test]
+fn one_register_is_chosen_by_its_number() {
+    let dir = TempDir::new().unwrap();
+    let map = dir.path().join("map.csv");
+    let of = |target: &str| {
+        let args = ["regions", "atax", "--only", "K2", "--runs", "20", "--until", "map"];
+        run(&[&args[..], &["--map", path(&map), "--target", target]].concat())
+    };
+    assert!(of("reg9").status.success());
+    let text = fs::read_to_string(&map).unwrap();
+    assert!(
+        text.lines().skip(1).count() == 20 && text.lines().skip(1).all(|line| line.contains("target=reg9,")),
+        "{text}"
+    );
+    let none = of("reg9999");
+    assert!(stderr(&none).contains("its instructions have no operand of the target reg9999"), "{}", stderr(&none));
+    assert!(stderr(&of("reg")).is_empty());
+}
+
+#[test]
+fn a_template_is_a_file_of_regions() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("regions.toml");
+    let written = run(&["regions", "atax", "--template", path(&file)]);
+    assert!(written.status.success() && stdout(&written).starts_with("atax: hot lines\n"), "{}", stderr(&written));
+    let found = json(&["regions", "atax", "--file", path(&file), "--runs", "20", "--json", "--out", path(dir.path())]);
+    let names: Vec<&str> = found["regions"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert!(
+        names.contains(&"atax_kernel1:31") && names.iter().any(|name| name.starts_with("atax_kernel2:")),
+        "{names:?}"
+    );
+    assert_eq!(found["empty"], serde_json::json!([]));
+    let both = run(&["regions", "atax", "--template", path(&file), "--runs", "5"]);
+    assert!(stderr(&both).contains("combine --runs with --template"), "{}", stderr(&both));
+}

@@ -1,15 +1,18 @@
 //! `beamline regions`: faults in regions of a program, compared.
 
 use campaign::{SelectionWords, Subject};
+use serde_json::json;
 use stats::{Confidence, Margin, sample_size};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use study::Study;
 
 use super::region::Region;
 use super::settings::Settings;
 use super::show;
 use super::tally::Tally;
 use super::target::Regional;
+use super::template::Template;
 use crate::kit::{Campaigns, MethodSettings, StudyError, lasting};
 use crate::method::{Answer, Command, CommandOption, Request};
 
@@ -61,6 +64,7 @@ pub(super) const REGIONS: Command = Command {
         IN_MARGIN,
         RUNS,
         CommandOption::file("map", "F.csv", "Write the fault map: a row for each run"),
+        CommandOption::file("template", "F.toml", "Only write regions to begin with: the hot lines of each kernel"),
         FROM_MAP,
         CommandOption::of_words(
             "until",
@@ -76,6 +80,9 @@ pub(super) const REGIONS: Command = Command {
 };
 
 fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    if let Some(path) = request.options.get::<PathBuf>("template")? {
+        return template(request, path);
+    }
     let (settings, files) = settings(request)?;
     let label = settings.label(&files)?;
     let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
@@ -99,6 +106,22 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     let tally = Tally::of(&campaigns.planned(&request.capsule, &label, settings.choice(), &method, runs)?.results)?;
     let estimates = show::estimates(&method, &tally);
     Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new(), sheets: Vec::new() })
+}
+
+/// Regions to begin with.
+fn template(request: &Request, path: PathBuf) -> Result<Answer, StudyError> {
+    const OTHERS: [&str; 8] = ["file", "only", "target", "model", "runs", "margin", "map", "from-map"];
+    if let Some(key) = request.options.first_explicit(&OTHERS) {
+        return Err(StudyError::Words(format!(
+            "combine --{key} with --template, which injects nothing: leave one out"
+        )));
+    }
+    let (name, template) = (request.capsule.name(), Template::of(&request.capsule));
+    let files = vec![(path, template.text(name).map_err(StudyError::Words)?)];
+    let mut study = Study::new("regions", "", "");
+    study.tables = vec![template.table(name)];
+    let json = json!({ "format": "beamline.regions/1", "capsule": name, "template": template.names(), "regions": [], "empty": [] });
+    Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() })
 }
 
 /// How many faults each region gets.

@@ -1,9 +1,9 @@
 //! Why there is nothing to hit in a region, and what would be there.
 
 use campaign::SelectionWords;
-use facts::Source;
+use facts::{Role, Source};
 use inject::{CapsuleTarget, LaunchProfile, profile};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::region::Region;
 
@@ -20,7 +20,17 @@ impl<'c> Program<'c> {
 
     /// Why a region has no site, in a sentence.
     pub(super) fn why_empty(&self, region: &Region) -> String {
-        self.kernel(region).or_else(|| self.line(region)).unwrap_or_else(|| self.operands(region))
+        let kernel = self.kernel(region).or_else(|| self.condition(region));
+        kernel.or_else(|| self.line(region)).unwrap_or_else(|| self.operands(region))
+    }
+
+    /// The condition that never holds.
+    fn condition(&self, region: &Region) -> Option<String> {
+        let when = region.when.as_ref()?;
+        let words = SelectionWords { target: Some("reg".into()), ..region.words_for(self.capsule).ok()? };
+        let none = SelectionWords { kernel: words.kernel, target: words.target, ..SelectionWords::default() };
+        (self.capsule.members(&none).ok()? == 0)
+            .then(|| format!("its condition `{when}` holds at the beginning of none of its launches"))
     }
 
     /// The kernel that there is not.
@@ -69,8 +79,9 @@ impl<'c> Program<'c> {
         let times = SelectionWords { iterations: Vec::new(), ..words.clone() };
         if region.iterations.is_some() && self.capsule.members(&times).is_ok_and(|members| members > 0) {
             return format!(
-                "its instructions are executed, but by no thread as often as iterations {} say, which count from 0",
-                region.iterations.as_deref().unwrap_or_default()
+                "its instructions are executed, but by no thread as often as iterations {} say, which count from 0{}",
+                region.iterations.as_deref().unwrap_or_default(),
+                self.unrolled(region).unwrap_or_default()
             );
         }
         let target = region.target.as_deref().unwrap_or("dst");
@@ -85,6 +96,34 @@ impl<'c> Program<'c> {
             return "no executed instruction matches all that it says".to_owned();
         }
         format!("its instructions have no operand of the target {target}; they have {}", others.join(", "))
+    }
+
+    /// Whether the lines of a region have copies of an instruction, as an unrolled loop has, in words: each is executed once for
+    /// several iterations of the source.
+    fn unrolled(&self, region: &Region) -> Option<String> {
+        let (file, [first, last]) = (region.file.as_ref()?, region.lines?);
+        let mut most = 0;
+        for launch in &self.launches {
+            let mut copies: BTreeMap<(Option<&str>, u32, &str), u64> = BTreeMap::new();
+            for (facts, _) in
+                launch.instructions().filter(|(facts, _)| facts.of_role(Role::Destination).next().is_some())
+            {
+                let places = facts.source.as_ref().into_iter().flat_map(Source::places);
+                let on = places.filter(|(path, line)| {
+                    path.is_some_and(|path| is_file(path, file)) && (first..=last).contains(line)
+                });
+                for (path, line) in on.take(1) {
+                    *copies.entry((path, line, facts.mnemonic.as_ref())).or_default() += 1;
+                }
+            }
+            most = copies.into_values().max().unwrap_or(0).max(most);
+        }
+        (most > 1).then(|| {
+            format!(
+                "; there are {most} copies of an instruction on one of its lines, as of a loop that the compiler has unrolled: iterations are those of \
+                 each copy, one in {most} of the source's"
+            )
+        })
     }
 
     /// Paths and lines of all instructions, and whether a thread executes some there.

@@ -11,6 +11,7 @@
 
 mod applied;
 mod command;
+mod condition;
 mod diagnosis;
 mod map;
 mod method;
@@ -21,6 +22,7 @@ mod settings;
 mod show;
 mod tally;
 mod target;
+mod template;
 
 pub use map::{FaultMap, MapRow};
 pub use method::RegionalMethod;

@@ -1,8 +1,11 @@
 //! A part of a program that faults are aimed at, as users write it.
 
 use campaign::SelectionWords;
+use inject::CapsuleTarget;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+use super::condition::Condition;
 
 /// A region: what it leaves out selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,9 @@ pub struct Region {
     /// The times that a thread executes an instruction, counted from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<String>,
+    /// A condition on an element of a buffer, `hz[7] > 0.5`: only launches before which it holds without a fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
     /// Instruction groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
@@ -83,6 +89,9 @@ impl Region {
             if !names.insert(&it.name) {
                 return wrong("the name is there twice".to_owned());
             }
+            if let Some(Err(why)) = it.when.as_ref().map(|when| when.parse::<Condition>()) {
+                return wrong(why);
+            }
             match (&it.file, it.lines) {
                 (None, Some(_)) => return wrong("`lines` needs the `file` that they are of".to_owned()),
                 (Some(file), None) => return wrong(format!("`file` {file} needs `lines` = [first, last]")),
@@ -111,6 +120,18 @@ impl Region {
             target: self.target.clone(),
             model: self.model.clone(),
             ..SelectionWords::default()
+        }
+    }
+
+    /// Its selection in a capsule: its words, narrowed to the launches before which its condition holds.
+    ///
+    /// # Errors
+    /// If the condition cannot be decided.
+    pub(super) fn words_for(&self, capsule: &CapsuleTarget) -> Result<SelectionWords, String> {
+        let of = |why: String| format!("aim at the region {}: {why}", self.name);
+        match self.when.as_ref().map(|when| when.parse::<Condition>()).transpose().map_err(of)? {
+            Some(condition) => condition.narrow(capsule, self.words()).map_err(of),
+            None => Ok(self.words()),
         }
     }
 
@@ -158,6 +179,7 @@ mod tests {
             ("[[regions]]\nname = 'a'\nfile = 'x.cu'", "needs `lines`"),
             ("[[regions]]\nname = 'a'\nfile = 'x.cu'\nlines = [3, 2]", "[3, 2]: expected the first"),
             ("[[regions]]\nname = 'a'\nline = 3", "unknown field `line`"),
+            ("[[regions]]\nname = 'a'\nwhen = 'hz > 3'", "region a: `when` = `hz > 3`: expected NAME[ELEMENT]"),
         ] {
             let error = Region::read(text).unwrap_err();
             assert!(error.contains(part), "{error}");

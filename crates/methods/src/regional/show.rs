@@ -1,7 +1,7 @@
 //! What regions came to, as tables and as a document.
 
 use serde_json::{Value, json};
-use stats::{Interval, holm, homogeneity};
+use stats::{Interval, holm, homogeneity, ranks};
 use study::{Cell, Study, Table};
 
 use super::map::FaultMap;
@@ -20,14 +20,14 @@ pub(super) fn estimates(method: &Regional, tally: &Tally) -> Estimates {
         .iter()
         .filter_map(|name| Some((name.as_str(), tally.regions.get(name).filter(|it| it.runs() + it.lost > 0)?)))
         .collect();
-    let unlike = unlike(&regions);
+    let unlike = Unlike::of(&regions);
     let mut study = Study::new("regions", "", "");
-    study.tables = vec![ends(method, &regions, &unlike), criticality(&regions)];
+    study.tables = vec![ends(method, &regions, &unlike.ends), criticality(&regions, &unlike)];
     study.plots = plots::all(method.name(), &regions);
     let json = json!({
         "format": "beamline.regions/1",
         "capsule": method.name(),
-        "regions": regions.iter().zip(&unlike).map(|(region, unlike)| document(region, unlike)).collect::<Vec<_>>(),
+        "regions": regions.iter().enumerate().map(|(at, region)| document(region, &unlike, at)).collect::<Vec<_>>(),
         "empty": method.empty().iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
     });
     Estimates { json, study }
@@ -59,16 +59,51 @@ fn rate(count: u64, it: &RegionTally) -> Cell {
     rate.map_or(Cell::None, |rate| Cell::Rate { rate, low, high })
 }
 
-/// By region, the regions whose ends differ from its ends beyond chance (χ² for homogeneity, corrected together by Holm's
-/// procedure), however their undecided runs end.
-fn unlike<'r>(regions: &[(&'r str, &RegionTally)]) -> Vec<Vec<&'r str>> {
+/// SDCs of a region from which on its elements and errors are compared: the test of ranks asks for about as many.
+const COMPARED: usize = 10;
+
+/// By region, the regions that it differs from beyond chance; each family of comparisons is corrected by Holm's procedure.
+struct Unlike<'r> {
+    /// In how faults end (χ² for homogeneity), however undecided runs end.
+    ends: Vec<Vec<&'r str>>,
+    /// In how many elements SDCs corrupt (ranks).
+    elements: Vec<Vec<&'r str>>,
+    /// In the mean absolute errors of these (ranks).
+    errors: Vec<Vec<&'r str>>,
+}
+
+impl<'r> Unlike<'r> {
+    fn of(regions: &[(&'r str, &RegionTally)]) -> Self {
+        let sorted = |values: Vec<u64>| {
+            let mut values = values;
+            values.sort_unstable();
+            values
+        };
+        let elements: Vec<Vec<u64>> = regions.iter().map(|(_, it)| sorted(it.corrupted.clone())).collect();
+        // Bits of numbers that are not negative are in their order, and NaN is above all.
+        let bits = |it: &RegionTally| it.errors_of_corrupted().map(|error| error.abs().to_bits()).collect();
+        let errors: Vec<Vec<u64>> = regions.iter().map(|(_, it)| sorted(bits(it))).collect();
+        let by_ranks = |of: &[Vec<u64>], first: usize, second: usize| {
+            let enough = of[first].len().min(of[second].len()) >= COMPARED;
+            ranks(&of[first], &of[second]).filter(|_| enough).map_or(1.0, |found| found.p)
+        };
+        let by_ends = |first: usize, second: usize| {
+            let [first, second] = most_alike(regions[first].1, regions[second].1);
+            homogeneity(&[&first, &second]).map_or(1.0, |found| found.test.p)
+        };
+        Self {
+            ends: differing(regions, by_ends),
+            elements: differing(regions, |first, second| by_ranks(&elements, first, second)),
+            errors: differing(regions, |first, second| by_ranks(&errors, first, second)),
+        }
+    }
+}
+
+/// By region, the regions that a comparison tells from it; `p` is the chance of so much if both are alike.
+fn differing<'r>(regions: &[(&'r str, &RegionTally)], p: impl Fn(usize, usize) -> f64) -> Vec<Vec<&'r str>> {
     let pairs: Vec<(usize, usize)> =
         (0..regions.len()).flat_map(|first| (first + 1..regions.len()).map(move |second| (first, second))).collect();
-    let p = |&(first, second): &(usize, usize)| {
-        let [first, second] = most_alike(regions[first].1, regions[second].1);
-        homogeneity(&[&first, &second]).map_or(1.0, |found| found.test.p)
-    };
-    let corrected = holm(&pairs.iter().map(p).collect::<Vec<_>>());
+    let corrected = holm(&pairs.iter().map(|&(first, second)| p(first, second)).collect::<Vec<_>>());
     let mut unlike = vec![Vec::new(); regions.len()];
     for (&(first, second), p) in pairs.iter().zip(corrected) {
         if p < LEVEL {
@@ -77,6 +112,16 @@ fn unlike<'r>(regions: &[(&'r str, &RegionTally)]) -> Vec<Vec<&'r str>> {
         }
     }
     unlike
+}
+
+/// The regions that one differs from, in words; `regions` are there in all.
+fn others(unlike: &[&str], regions: usize) -> Cell {
+    Cell::Text(match unlike.len() {
+        _ if regions < 2 => "–".to_owned(),
+        0 => "none".to_owned(),
+        count if count + 1 == regions && count > 1 => "all others".to_owned(),
+        _ => unlike.join(", "),
+    })
 }
 
 /// The ends of two regions (masked, SDC, DUE) where each undecided run ends so that both are alike, as far as one run after the
@@ -105,18 +150,13 @@ fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>
     let columns = ["region", "runs", "SDC", "DUE", "masked", "differs from"];
     let mut table = Table::new(format!("{} by region", method.name()), &columns);
     for ((name, it), unlike) in regions.iter().zip(unlike) {
-        let others = match unlike.len() {
-            0 => "none".to_owned(),
-            count if count + 1 == regions.len() && count > 1 => "all others".to_owned(),
-            _ => unlike.join(", "),
-        };
         table.rows.push(vec![
             Cell::text(*name),
             Cell::Count(it.runs()),
             rate(it.sdc, it),
             rate(it.due, it),
             rate(it.masked, it),
-            Cell::Text(if regions.len() > 1 { others } else { "–".to_owned() }),
+            others(unlike, regions.len()),
         ]);
     }
     if regions.len() > 1 {
@@ -140,7 +180,7 @@ fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>
 }
 
 /// How bad the corruptions are.
-fn criticality(regions: &[(&str, &RegionTally)]) -> Table {
+fn criticality(regions: &[(&str, &RegionTally)], unlike: &Unlike<'_>) -> Table {
     let columns = [
         "region",
         "SDC",
@@ -152,9 +192,11 @@ fn criticality(regions: &[(&str, &RegionTally)]) -> Table {
         "of elements",
         "error of those, median",
         "error of all, median",
+        "elements differ from",
+        "errors differ from",
     ];
     let mut table = Table::new("Criticality of silent data corruptions", &columns);
-    for (name, it) in regions {
+    for (at, (name, it)) in regions.iter().enumerate() {
         let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
         let five = it.corrupted_quartiles();
         let middle = |of: Vec<f64>| number(quartiles(of).map(|it| it[2]).filter(|it| it.is_finite()));
@@ -163,16 +205,22 @@ fn criticality(regions: &[(&str, &RegionTally)]) -> Table {
         row.push(Cell::Count(it.elements));
         row.push(middle(it.errors_of_corrupted().collect()));
         row.push(middle(it.errors_of_all().collect()));
+        row.extend([&unlike.elements, &unlike.errors].map(|unlike| others(&unlike[at], regions.len())));
         table.rows.push(row);
     }
     table.notes.push(
         "Corrupted are elements of all outputs. Errors are absolute, means over the corrupted elements or over all, of each SDC; – where it is not finite."
             .to_owned(),
     );
+    if regions.len() > 1 {
+        table.notes.push(format!(
+            "Regions differ in elements, and in errors over the corrupted ones, beyond chance: tests of ranks between those with {COMPARED} SDCs at least, corrected by Holm's procedure, at {LEVEL}."
+        ));
+    }
     table
 }
 
-fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
+fn document((name, it): &(&str, &RegionTally), unlike: &Unlike<'_>, at: usize) -> Value {
     let share = |count: u64, most: u64| {
         let (rate, Interval { low, high }) = it.share(count, most);
         json!({ "count": count, "rate": rate, "low": low, "high": high })
@@ -193,7 +241,9 @@ fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
         "corrupted": five(it.corrupted_quartiles()),
         "mean_error_of_corrupted": five(quartiles(it.errors_of_corrupted().collect())),
         "mean_error_of_all": five(quartiles(it.errors_of_all().collect())),
-        "differs_from": unlike,
+        "differs_from": unlike.ends[at],
+        "elements_differ_from": unlike.elements[at],
+        "errors_differ_from": unlike.errors[at],
     })
 }
 
@@ -210,11 +260,31 @@ mod tests {
             undecided,
             ..RegionTally::default()
         };
-        let differ =
-            |one: [u64; 4], other: [u64; 4]| !unlike(&[("a", &tally(one)), ("b", &tally(other))])[0].is_empty();
+        let differ = |one: [u64; 4], other: [u64; 4]| {
+            !Unlike::of(&[("a", &tally(one)), ("b", &tally(other))]).ends[0].is_empty()
+        };
         assert!(differ([392, 0, 350, 0], [67, 325, 376, 0]));
         assert!(!differ([392, 0, 350, 326], [67, 325, 376, 300]));
         assert!(differ([900, 0, 50, 50], [50, 800, 100, 50]));
         assert_eq!(most_alike(&tally([10, 0, 0, 0]), &tally([0, 0, 0, 10])), [[10, 0, 0], [10, 0, 0]]);
+    }
+
+    #[test]
+    fn regions_are_compared_by_elements_and_by_errors_too() {
+        let tally = |elements: [u64; 2], error: f64, sdc: u64| RegionTally {
+            sdc,
+            corrupted: (0..sdc).map(|at| elements[at as usize % 2]).collect(),
+            errors: (0..sdc).map(|at| error * (1.0 + at as f64) * elements[at as usize % 2] as f64).collect(),
+            elements: 100,
+            ..RegionTally::default()
+        };
+        let (few, many) = (tally([1, 2], 1.0, 40), tally([30, 40], 1.0, 40));
+        let (wrong, rare) = (tally([1, 2], f64::INFINITY, 40), tally([90, 90], 1e9, 9));
+        let found = Unlike::of(&[("few", &few), ("many", &many), ("wrong", &wrong), ("rare", &rare)]);
+        assert_eq!(found.elements[0], ["many"]);
+        assert_eq!(found.errors[0], ["wrong"]);
+        assert_eq!((found.elements[1].as_slice(), found.errors[1].as_slice()), (&["few", "wrong"][..], &["wrong"][..]));
+        // Nine SDCs are too few to say.
+        assert!(found.elements[3].is_empty() && found.errors[3].is_empty());
     }
 }

@@ -82,7 +82,8 @@ impl Regional {
     }
 
     fn drawn(capsule: &Arc<CapsuleTarget>, regions: &[Region]) -> Result<Self, TargetError> {
-        let words: Vec<SelectionWords> = regions.iter().map(Region::words).collect();
+        let words =
+            regions.iter().map(|it| it.words_for(capsule)).collect::<Result<Vec<_>, _>>().map_err(TargetError::new)?;
         let cells = capsule.cells(&words)?;
         let has = |number: usize| cells.numbers().contains(&number);
         let mut empty = Vec::new();
@@ -139,7 +140,7 @@ impl Regional {
         }
     }
 
-    /// The fault map of so many runs.
+    /// The fault map of a number of runs.
     ///
     /// # Errors
     /// If a run cannot be planned.
