@@ -1,7 +1,9 @@
 //! The networks that the program brings along, each with some images.
 
-use crate::file::{FileError, read_network};
+use crate::file::{FileError, read_float, read_network};
+use crate::float::{FloatTarget, FloatTargetError, ValueFormat};
 use crate::images::{Images, ImagesError};
+use crate::operator::Shape;
 use crate::target::{NetworkTarget, UnlikeSizes};
 
 /// A network that is part of the program.
@@ -13,8 +15,10 @@ pub struct Bundled {
     pub about: &'static str,
     /// How many images come with it.
     pub images: usize,
-    /// The ONNX file.
+    /// The ONNX file, in INT8.
     pub file: &'static [u8],
+    /// The ONNX file that it was quantised from, in FP32.
+    pub float_file: &'static [u8],
     /// The images, one after the other, and then the labels, compressed by zstd.
     pub packed_images: &'static [u8],
 }
@@ -22,9 +26,10 @@ pub struct Bundled {
 /// All of them.
 pub static NETWORKS: [Bundled; 1] = [Bundled {
     name: "fashion",
-    about: "residual and depthwise convolutions on Fashion-MNIST (28 x 28, 10 classes), INT8",
+    about: "residual and depthwise convolutions on Fashion-MNIST (28 x 28, 10 classes), INT8, or --format fp32, fp16, bf16",
     images: 1000,
     file: include_bytes!("../networks/fashion/fashion.onnx"),
+    float_file: include_bytes!("../networks/fashion/fashion-fp32.onnx"),
     packed_images: include_bytes!("../networks/fashion/images.zst"),
 }];
 
@@ -55,6 +60,9 @@ pub enum BundledError {
     /// The images do not fit the network.
     #[error(transparent)]
     Sizes(#[from] UnlikeSizes),
+    /// The network of floating point cannot be run on the images.
+    #[error(transparent)]
+    Float(#[from] FloatTargetError),
 }
 
 fn names() -> String {
@@ -82,12 +90,26 @@ impl Bundled {
     /// When the program is damaged.
     pub fn open(&self) -> Result<NetworkTarget, BundledError> {
         let network = read_network(self.name, self.file)?;
-        let shape = network.tensors()[0].shape;
+        let images = self.unpacked(network.tensors()[0].shape, network.logits().shape.channels)?;
+        Ok(NetworkTarget::new(network, self.file, images)?)
+    }
+
+    /// The network of floating point, its values stored in a format, with its images and its fault-free runs.
+    ///
+    /// # Errors
+    /// When the program is damaged.
+    pub fn open_float(&self, format: ValueFormat) -> Result<FloatTarget, BundledError> {
+        let network = read_float(self.name, self.float_file, format)?;
+        let [first, logits] = [0, network.layers().len()].map(|tensor| network.tensors()[tensor].shape);
+        let images = self.unpacked(first, logits.channels)?;
+        Ok(FloatTarget::new(network, self.float_file, images)?)
+    }
+
+    fn unpacked(&self, shape: Shape, classes: usize) -> Result<Images, BundledError> {
         let size = self.images * (shape.elements() + 1);
         let unpack = |source| BundledError::Unpack { name: self.name.to_owned(), source };
         let mut pixels = zstd::bulk::decompress(self.packed_images, size).map_err(unpack)?;
         let labels = pixels.split_off((self.images * shape.elements()).min(pixels.len()));
-        let images = Images::new(shape, pixels, labels, network.logits().shape.channels)?;
-        Ok(NetworkTarget::new(network, self.file, images)?)
+        Ok(Images::new(shape, pixels, labels, classes)?)
     }
 }

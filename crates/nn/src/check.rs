@@ -77,7 +77,7 @@ fn check_conv(conv: &Conv, input: &Tensor, output: Shape) -> Result<(), String> 
     }
 }
 
-fn check_window(window: Window, input: Shape, output: Shape) -> Result<(), String> {
+pub(crate) fn check_window(window: Window, input: Shape, output: Shape) -> Result<(), String> {
     let Window { kernel, stride, pad } = window;
     if stride.contains(&0) || kernel.contains(&0) || kernel.iter().zip(pad).any(|(&size, pad)| pad >= size) {
         return Err("strides and windows are at least 1, and padding is smaller than the window".to_owned());

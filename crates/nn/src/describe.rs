@@ -2,9 +2,11 @@
 
 use campaign::{Description, SelectionWords};
 
-/// What the faults of a selection are, and what they are not.
+use crate::float::ValueFormat;
+
+/// What the faults of a selection are, and what they are not; the format is that of floating point, none means INT8.
 #[must_use]
-pub fn describe(words: &SelectionWords) -> Description {
+pub fn describe(words: &SelectionWords, format: Option<ValueFormat>) -> Description {
     let change = match words.model.as_deref() {
         None | Some("flip") => "one of its bits flips".to_owned(),
         Some("random") => "another value, uniform over all, replaces it".to_owned(),
@@ -22,7 +24,11 @@ pub fn describe(words: &SelectionWords) -> Description {
             ("one stored weight in one inference", "a weight", "all layers that have some", "neurons, biases, inputs")
         }
         Some("bias") => (
-            "one stored bias of 32 bits in one inference",
+            if format.is_some() {
+                "one stored bias in one inference"
+            } else {
+                "one stored bias of 32 bits in one inference"
+            },
             "a bias",
             "all layers that have some",
             "neurons, weights, inputs",
@@ -31,7 +37,11 @@ pub fn describe(words: &SelectionWords) -> Description {
             ("one element that a layer reads in one inference", "an element", "the image", "neurons, weights, biases")
         }
         _ => (
-            "the stored output of one neuron of one inference, after requantisation and Relu",
+            if format.is_some() {
+                "the stored output of one neuron of one inference, after Relu"
+            } else {
+                "the stored output of one neuron of one inference, after requantisation and Relu"
+            },
             "a neuron",
             "the convolutions",
             "weights, biases, inputs",
@@ -60,9 +70,17 @@ pub fn describe(words: &SelectionWords) -> Description {
             "Masked means equal logits; good means other logits and the same class; bad means another class, which is what \
              is called a misclassification or an SDC elsewhere."
                 .to_owned(),
-            "The network computes in integers as ONNX Runtime does on an x86 processor. Another engine may round \
-             otherwise."
-                .to_owned(),
+            match format {
+                None => "The network computes in integers as ONNX Runtime does on an x86 processor. Another engine may \
+                         round otherwise."
+                    .to_owned(),
+                Some(format) => format!(
+                    "Values are stored as {} after each operator, rounded to nearest, ties to even; sums are added up in 32 \
+                     bits, bias first, then row by row, column by column, channel by channel. Another engine adds in another \
+                     order, and its sums differ in their last bits. Logits that become NaN or infinite are detectable.",
+                    format.word()
+                ),
+            },
         ],
     }
 }

@@ -100,7 +100,12 @@ impl LayerOperand {
 
 /// Notes what happens to an element, if it is the first.
 pub(crate) fn strike(model: Model, before: u32, operand: LayerOperand, first: &mut Option<HitBits>) -> u32 {
-    let kept = if operand.bits() == 32 { u32::MAX } else { (1 << operand.bits()) - 1 };
+    strike_bits(model, before, operand.bits(), first)
+}
+
+/// The same of an element of `bits` bits, at most 32.
+pub(crate) fn strike_bits(model: Model, before: u32, bits: u32, first: &mut Option<HitBits>) -> u32 {
+    let kept = u32::MAX >> 32_u32.saturating_sub(bits.max(1));
     let after = model.apply(u128::from(before)) as u32 & kept;
     first.get_or_insert(HitBits { before, after });
     after

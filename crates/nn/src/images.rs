@@ -86,4 +86,13 @@ impl Images {
     pub fn all_pixels(&self) -> &[u8] {
         &self.pixels
     }
+
+    /// A digest of them with their labels, and of the parts of a network that is run on them.
+    pub(crate) fn digest(&self, network: &[&[u8]]) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in network.iter().copied().chain([&self.pixels[..], &self.labels]) {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
 }

@@ -1,4 +1,4 @@
-//! Quantised neural networks as data, exact runs of them, and one fault after the other.
+//! Neural networks, quantised or of floating point, as data, exact runs of them, and one fault after the other.
 //!
 //! ```text
 //! ONNX file ─▶ Network ─▶ forward (plain loops) ─▶ Run ─▶ Delta: what one hit changes ─▶ logits ─▶ observation
@@ -12,9 +12,9 @@
 //!
 //! # Invariants
 //!
-//! - Everything that is compared is integers: the result of [`delta`] is that of [`forward`](mod@forward) to the last bit, in
-//!   every tensor.
-//! - The arithmetic is that of ONNX Runtime on x86 ([`arithmetic`]).
+//! - Of a quantised network everything that is compared is integers: the result of [`delta`] is that of
+//!   [`forward`](mod@forward) to the last bit, in every tensor. [`mod@float`] says how the same holds of floating point.
+//! - The arithmetic of quantised networks is that of ONNX Runtime on x86 ([`arithmetic`]).
 //! - What a file or an id says wrong is an error that names the place; nothing panics, and nothing here prints.
 
 pub mod arithmetic;
@@ -25,6 +25,7 @@ mod describe;
 pub mod fault;
 pub mod file;
 pub mod filr;
+pub mod float;
 pub mod forward;
 pub mod gradient;
 pub mod hit;
@@ -34,14 +35,18 @@ pub mod network;
 pub mod observe;
 mod operator;
 mod population;
+mod sites;
 pub mod source;
 mod space;
 pub mod target;
+mod topology;
 
 pub use self::fault::{ElementRegion, Fault, FaultError, FaultPart, Span};
 pub use describe::describe;
+pub use float::{FloatTarget, ValueFormat};
 pub use hit::{Hit, LayerOperand, Place};
 pub use network::Network;
-pub use source::{ImageFiles, NetworkSource, SourceError};
+pub use source::{ImageFiles, NetworkSource, OpenedNetwork, SourceError};
 pub use space::ElementSpace;
 pub use target::{Accuracy, ENGINES, LayerSize, NetworkTarget};
+pub use topology::{LayerLayout, Topology, WeightLayout};

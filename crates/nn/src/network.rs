@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::check::check;
 use crate::hit::LayerOperand;
+use crate::topology::{LayerLayout, Topology, WeightLayout};
 
 pub use crate::operator::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
@@ -30,6 +31,16 @@ pub enum NetworkError {
         layers: usize,
         /// Its tensors.
         tensors: usize,
+    },
+    /// It does not fit into memory.
+    #[error("build the network `{name}`: its tensors and weights take {}, and may take {most} bytes", bytes.map_or_else(|| "more bytes than can be counted".to_owned(), |bytes| format!("{bytes} bytes")))]
+    Memory {
+        /// The network.
+        name: String,
+        /// The bytes that it takes, if they can be counted.
+        bytes: Option<usize>,
+        /// The most that it may take.
+        most: usize,
     },
     /// Something is wrong with a layer.
     #[error("build the layer `{layer}`: {what}")]
@@ -102,31 +113,60 @@ impl Network {
         self.output(self.layers.len() - 1)
     }
 
+    /// Its shape, without its numbers.
+    #[must_use]
+    pub fn topology(&self) -> &dyn Topology {
+        self
+    }
+
     /// The number of the layer with this name.
     #[must_use]
     pub fn layer_named(&self, name: &str) -> Option<usize> {
-        self.layers.iter().position(|layer| layer.name == name)
+        self.topology().layer_named(name)
     }
 
     /// Multiplications with a weight in one forward run of a layer.
     #[must_use]
     pub fn macs(&self, layer: usize) -> u64 {
-        let window = |conv: &Conv| {
-            conv.kernel[0] * conv.kernel[1] * self.tensors[self.layers[layer].inputs[0]].shape.channels / conv.groups
-        };
-        let each = self.layers[layer].conv().map_or(0, window);
-        (each * self.output(layer).shape.elements()) as u64
+        self.topology().macs(layer)
     }
 
-    /// Weights and biases of a layer.
+    /// Whether any later layer has a window that reads this position of a layer's output. Logits are read by all.
     #[must_use]
-    pub fn parameters(&self, layer: usize) -> usize {
-        self.layers[layer].conv().map_or(0, |conv| conv.weights.len() + conv.bias.len())
+    pub fn is_read(&self, layer: usize, row: usize, column: usize) -> bool {
+        self.topology().is_read(layer, row, column)
+    }
+}
+
+impl Topology for Network {
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    /// How a number is stored in an element of an operand, as near as it can be; none if the element is missing.
-    #[must_use]
-    pub fn stored(&self, layer: usize, operand: LayerOperand, element: usize, number: f64) -> Option<u32> {
+    fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
+    fn layer(&self, number: usize) -> Option<LayerLayout<'_>> {
+        let layer = self.layers.get(number)?;
+        let weights = layer.conv().map(|conv| WeightLayout {
+            kernel: conv.kernel,
+            groups: conv.groups,
+            filters: conv.bias.len(),
+        });
+        let (name, opcode, inputs) = (&layer.name, &layer.opcode, &layer.inputs);
+        Some(LayerLayout { name, opcode, class: layer.class(), inputs, window: layer.window(), weights })
+    }
+
+    fn tensor(&self, number: usize) -> Option<(Shape, bool)> {
+        self.tensors.get(number).map(|tensor| (tensor.shape, tensor.flat))
+    }
+
+    fn bits(&self, operand: LayerOperand) -> u32 {
+        operand.bits()
+    }
+
+    fn stored(&self, layer: usize, operand: LayerOperand, element: usize, number: f64) -> Option<u32> {
         let found = self.layers.get(layer)?;
         let byte = |tensor: usize| Some(u32::from(self.tensors.get(tensor)?.quantisation.stored(number as f32)));
         match operand {
@@ -143,23 +183,5 @@ impl Network {
                 Some((number as f32 / step).round_ties_even() as i32 as u32)
             }
         }
-    }
-
-    /// Whether any later layer has a window that reads this position of a layer's output. Logits are read by all.
-    #[must_use]
-    pub fn is_read(&self, layer: usize, row: usize, column: usize) -> bool {
-        let tensor = layer + 1;
-        if tensor == self.layers.len() {
-            return true;
-        }
-        let mut readers = self.layers.iter().enumerate().filter(|(_, reader)| reader.inputs.contains(&tensor));
-        readers.any(|(number, reader)| {
-            let Some(window) = reader.window() else { return true };
-            let out = self.output(number).shape;
-            let reached = |at: usize, axis: usize, size: usize| {
-                (0..window.kernel[axis]).any(|tap| window.window_of(axis, at, tap, size).is_some())
-            };
-            reached(row, 0, out.height) && reached(column, 1, out.width)
-        })
     }
 }

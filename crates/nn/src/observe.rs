@@ -29,28 +29,49 @@ pub fn criteria() -> Criteria {
 #[must_use]
 pub fn outputs(golden: &[u8], found: &[u8], quantisation: Quantisation) -> Vec<OutputDiff> {
     let values = |bytes: &[u8]| -> Vec<f64> { bytes.iter().map(|&byte| f64::from(quantisation.value(byte))).collect() };
-    let (before, after) = (values(golden), values(found));
+    compared(&values(golden), &values(found), top_class(golden) != top_class(found))
+}
+
+/// The same of logits of floating point.
+#[must_use]
+pub fn value_outputs(golden: &[f32], found: &[f32]) -> Vec<OutputDiff> {
+    let values = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&logit| f64::from(logit)).collect() };
+    compared(&values(golden), &values(found), top_value(golden) != top_value(found))
+}
+
+/// The class of logits of floating point: the first largest; NaN is never one.
+#[must_use]
+pub fn top_value(logits: &[f32]) -> usize {
+    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    logits.iter().position(|&logit| logit == largest).unwrap_or(0)
+}
+
+fn compared(golden: &[f64], found: &[f64], is_other_class: bool) -> Vec<OutputDiff> {
     // A class is another or it is not: how far apart their numbers are means nothing.
-    let other = f64::from(u8::from(top_class(golden) != top_class(found)));
-    vec![compare(LOGITS, &before, &after), compare(TOP_CLASS, &[1.0], &[1.0 + other])]
+    let other = f64::from(u8::from(is_other_class));
+    vec![compare(LOGITS, golden, found), compare(TOP_CLASS, &[1.0], &[1.0 + other])]
 }
 
 fn compare(name: &str, golden: &[f64], found: &[f64]) -> OutputDiff {
     let mut diff = OutputDiff::equal(name, golden.len() as u64);
     let (mut sum, mut squares, mut whole) = (0.0, 0.0, 0.0);
     for (golden, found) in golden.iter().zip(found) {
-        let error = (found - golden).abs();
         whole += golden * golden;
-        if error != 0.0 {
+        if golden.to_bits() != found.to_bits() {
+            // A distance of NaN is not a finite error either.
+            let error = (found - golden).abs();
+            let error = if error.is_nan() { f64::INFINITY } else { error };
             diff.differing += 1;
+            diff.nan += u64::from(found.is_nan());
+            diff.inf += u64::from(found.is_infinite());
             diff.max_abs = diff.max_abs.max(error);
-            diff.max_rel = diff.max_rel.max(error / golden.abs());
+            diff.max_rel = diff.max_rel.max(if error == 0.0 { 0.0 } else { error / golden.abs() });
             sum += error;
             squares += error * error;
         }
     }
     diff.sum_abs = Some(sum);
-    if diff.differing > 0 {
+    if squares > 0.0 {
         diff.rel_l2 = (squares / whole).sqrt();
     }
     diff

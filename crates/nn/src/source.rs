@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use campaign::{SelectionWords, Site, TargetError, TargetSystem};
+
 use crate::bundled::{BundledError, NETWORKS, unknown};
-use crate::file::{FileError, read_network};
+use crate::file::{FileError, is_float, read_float, read_network};
+use crate::float::{FloatTarget, FloatTargetError, ValueFormat};
+use crate::hit::LayerOperand;
 use crate::idx::{IdxError, images, labels};
 use crate::images::{Images, ImagesError};
-use crate::target::{NetworkTarget, UnlikeSizes};
+use crate::operator::Shape;
+use crate::target::{Accuracy, LayerSize, NetworkTarget, UnlikeSizes};
 
 /// A network, and the images that it is run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +20,8 @@ pub struct NetworkSource {
     pub network: String,
     /// The images; those of a bundled network if there are none.
     pub images: Option<ImageFiles>,
+    /// How values of floating point are stored; none of a bundled network means INT8, and none of a file means what it is.
+    pub format: Option<ValueFormat>,
 }
 
 /// Files of images and of their labels, in the form IDX.
@@ -101,44 +108,171 @@ pub enum SourceError {
     /// The images do not fit the network.
     #[error(transparent)]
     Sizes(#[from] UnlikeSizes),
+    /// The network of floating point cannot be run on the images.
+    #[error(transparent)]
+    Float(#[from] FloatTargetError),
+    /// Something is for networks of INT8 alone.
+    #[error(
+        "use the network `{network}` in {format}: this is for networks of INT8; leave --format out, or quantise it"
+    )]
+    NotIntegers {
+        /// The network.
+        network: String,
+        /// Its format.
+        format: &'static str,
+    },
 }
 
 impl NetworkSource {
+    /// How values of floating point are stored, that of a file where none is chosen; none means INT8.
+    #[must_use]
+    pub fn settled_format(&self) -> Option<ValueFormat> {
+        let is_bundled = NETWORKS.iter().any(|bundled| bundled.name == self.network);
+        let of_file = || {
+            let bytes = if is_bundled { None } else { std::fs::read(&self.network).ok() };
+            bytes.is_some_and(|bytes| is_float(&bytes)).then(ValueFormat::default)
+        };
+        self.format.or_else(of_file)
+    }
+
     /// Reads the network and its images, and runs it on all of them without a fault.
     ///
     /// # Errors
     /// When a file cannot be read or is something else, or when images, labels and network do not fit each other.
-    pub fn open(&self) -> Result<NetworkTarget, SourceError> {
+    pub fn open(&self) -> Result<OpenedNetwork, SourceError> {
         let bundled = NETWORKS.iter().find(|bundled| bundled.name == self.network);
         let path = Path::new(&self.network);
-        match (bundled, &self.images) {
-            (Some(bundled), None) => Ok(bundled.open()?),
-            (Some(bundled), Some(files)) => {
-                let network = read_network(bundled.name, bundled.file).map_err(BundledError::from)?;
-                files.target(network, bundled.file)
+        let bytes;
+        let (name, file): (&str, &[u8]) = match (bundled, &self.images) {
+            (Some(bundled), None) => {
+                return Ok(match self.format {
+                    None => OpenedNetwork::Integers(bundled.open()?),
+                    Some(format) => OpenedNetwork::Floats(bundled.open_float(format)?),
+                });
             }
-            (None, _) if !path.is_file() => Err(unknown(&self.network).into()),
-            (None, None) => Err(SourceError::NoImages { path: path.to_owned() }),
-            (None, Some(files)) => {
-                let bytes = read(path)?;
-                let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("network");
-                let network = read_network(name, &bytes);
-                let network = network.map_err(|source| SourceError::Network { path: path.to_owned(), source })?;
-                files.target(network, &bytes)
+            (Some(bundled), _) => (bundled.name, if self.format.is_some() { bundled.float_file } else { bundled.file }),
+            (None, _) if !path.is_file() => return Err(unknown(&self.network).into()),
+            (None, None) => return Err(SourceError::NoImages { path: path.to_owned() }),
+            (None, Some(_)) => {
+                bytes = read(path)?;
+                (path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("network"), &bytes)
             }
+        };
+        let Some(files) = &self.images else { return Err(SourceError::NoImages { path: path.to_owned() }) };
+        let of_file = |source| SourceError::Network { path: path.to_owned(), source };
+        if self.format.is_some() || is_float(file) {
+            let network = read_float(name, file, self.format.unwrap_or_default()).map_err(of_file)?;
+            let [first, logits] = [0, network.layers().len()].map(|tensor| network.tensors()[tensor].shape);
+            let images = files.images(first, logits.channels)?;
+            return Ok(OpenedNetwork::Floats(FloatTarget::new(network, file, images)?));
+        }
+        let network = read_network(name, file).map_err(of_file)?;
+        let images = files.images(network.tensors()[0].shape, network.logits().shape.channels)?;
+        Ok(OpenedNetwork::Integers(NetworkTarget::new(network, file, images)?))
+    }
+}
+
+/// A network with its images, whatever it computes with.
+#[derive(Debug)]
+pub enum OpenedNetwork {
+    /// INT8.
+    Integers(NetworkTarget),
+    /// Floating point.
+    Floats(FloatTarget),
+}
+
+impl OpenedNetwork {
+    /// The name of the network.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Integers(target) => target.network().name(),
+            Self::Floats(target) => target.network().topology().name(),
+        }
+    }
+
+    /// Its layers with their sizes, in the order of their execution.
+    #[must_use]
+    pub fn layers(&self) -> Vec<LayerSize> {
+        match self {
+            Self::Integers(target) => target.layers(),
+            Self::Floats(target) => target.layers(),
+        }
+    }
+
+    /// How many images it classifies as their labels say. Faults are drawn for these only.
+    #[must_use]
+    pub fn accuracy(&self) -> Accuracy {
+        match self {
+            Self::Integers(target) => target.accuracy(),
+            Self::Floats(target) => target.accuracy(),
+        }
+    }
+
+    /// How many bits a stored neuron has.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        match self {
+            Self::Integers(_) => LayerOperand::Out.bits(),
+            Self::Floats(target) => target.network().format().bits(),
+        }
+    }
+
+    /// The neurons that `selection` draws from in each image, and how many images there are.
+    ///
+    /// # Errors
+    /// When the selection names what the network does not have.
+    pub fn population(&self, selection: &SelectionWords) -> Result<(u64, u64), TargetError> {
+        match self {
+            Self::Integers(target) => target.population(selection),
+            Self::Floats(target) => target.population(selection),
+        }
+    }
+
+    /// The site of a fault, from its text id.
+    ///
+    /// # Errors
+    /// When the id cannot be read, or the network has no such place.
+    pub fn site(&self, id: &str) -> Result<Site, TargetError> {
+        match self {
+            Self::Integers(target) => target.site(id),
+            Self::Floats(target) => target.site(id),
+        }
+    }
+
+    /// The parts of the target system that it is.
+    #[must_use]
+    pub fn target(&self) -> TargetSystem<'_> {
+        match self {
+            Self::Integers(target) => TargetSystem::from(target),
+            Self::Floats(target) => TargetSystem::from(target),
+        }
+    }
+
+    /// The network of INT8.
+    ///
+    /// # Errors
+    /// When it computes in floating point.
+    pub fn integers(self) -> Result<NetworkTarget, SourceError> {
+        match self {
+            Self::Integers(target) => Ok(target),
+            Self::Floats(target) => Err(SourceError::NotIntegers {
+                network: target.network().topology().name().to_owned(),
+                format: target.network().format().word(),
+            }),
         }
     }
 }
 
 impl ImageFiles {
-    fn target(&self, network: crate::Network, file: &[u8]) -> Result<NetworkTarget, SourceError> {
+    /// The images of this size, with labels below the number of classes.
+    fn images(&self, shape: Shape, classes: usize) -> Result<Images, SourceError> {
         let idx = |path: &Path| {
             let path = path.to_owned();
             |source| SourceError::Idx { path, source }
         };
         let pixels = images(&read(&self.images)?).map_err(idx(&self.images))?;
         let labels = labels(&read(&self.labels)?).map_err(idx(&self.labels))?;
-        let shape = network.tensors()[0].shape;
         let expected = [shape.height, shape.width, shape.channels];
         let size = |axis: usize| pixels.sizes.get(axis).copied().unwrap_or(0);
         let (count, rows, columns) = (size(0), size(1), size(2));
@@ -153,10 +287,8 @@ impl ImageFiles {
                 of_labels: self.labels.clone(),
             });
         }
-        let classes = network.logits().shape.channels;
         let images = Images::new(shape, pixels.bytes, labels.bytes, classes);
-        let images = images.map_err(|source| SourceError::Images { path: self.labels.clone(), source })?;
-        Ok(NetworkTarget::new(network, file, images)?)
+        images.map_err(|source| SourceError::Images { path: self.labels.clone(), source })
     }
 }
 

@@ -1,7 +1,8 @@
 //! The elements of an operand by their coordinates, in ONNX' order without the batch.
 
 use crate::hit::LayerOperand;
-use crate::network::{Conv, Network, Shape};
+use crate::operator::Shape;
+use crate::topology::{Topology, WeightLayout};
 
 /// How many coordinates the elements of an operand have, and where each element lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,33 +30,33 @@ enum Order {
 impl ElementSpace {
     /// The elements of an operand of a layer; none if the layer has no such operand.
     #[must_use]
-    pub fn of(network: &Network, layer: usize, operand: LayerOperand) -> Option<Self> {
-        let found = network.layers().get(layer)?;
+    pub fn of(network: &dyn Topology, layer: usize, operand: LayerOperand) -> Option<Self> {
+        let found = network.layer(layer)?;
         let tensor = |number: usize| {
-            let tensor = network.tensors().get(number)?;
-            let Shape { height, width, channels } = tensor.shape;
-            let sizes = if tensor.flat { vec![channels] } else { vec![channels, height, width] };
-            Some(Self { sizes, order: Order::Tensor(tensor.shape) })
+            let (shape, is_flat) = network.tensor(number)?;
+            let Shape { height, width, channels } = shape;
+            let sizes = if is_flat { vec![channels] } else { vec![channels, height, width] };
+            Some(Self { sizes, order: Order::Tensor(shape) })
         };
         match operand {
             LayerOperand::Out => tensor(layer + 1),
             LayerOperand::In(which) => tensor(*found.inputs.get(which)?),
-            LayerOperand::Bias => Some(Self { sizes: vec![found.conv()?.bias.len()], order: Order::Line }),
+            LayerOperand::Bias => Some(Self { sizes: vec![found.weights?.filters], order: Order::Line }),
             LayerOperand::Weight => {
-                let (conv, from) = (found.conv()?, network.tensors()[found.inputs[0]].shape);
-                Some(Self::of_weights(conv, from, found.class() == "dense"))
+                let (from, _) = network.tensor(*found.inputs.first()?)?;
+                Some(Self::of_weights(found.weights?, from, found.class == "dense"))
             }
         }
     }
 
-    fn of_weights(conv: &Conv, from: Shape, dense: bool) -> Self {
-        let filters = conv.bias.len();
+    fn of_weights(weights: WeightLayout, from: Shape, dense: bool) -> Self {
+        let filters = weights.filters;
         if dense {
             return Self { sizes: vec![filters, from.elements()], order: Order::Dense(from) };
         }
-        let [rows, columns] = conv.kernel;
-        let sizes = vec![filters, from.channels / conv.groups, rows, columns];
-        Self { sizes, order: Order::Filters { channels: from.channels, groups: conv.groups } }
+        let [rows, columns] = weights.kernel;
+        let sizes = vec![filters, from.channels / weights.groups, rows, columns];
+        Self { sizes, order: Order::Filters { channels: from.channels, groups: weights.groups } }
     }
 
     /// How many values each coordinate takes.

@@ -48,17 +48,17 @@ class Graph:
             node += data(5, data(1, key) + values + number(20, 7 if many else 2))
         self.nodes += data(1, node + (data(7, domain) if domain else b""))
 
-    def _value(self, name, shape):
+    def _value(self, name, shape, of):
         dims = b"".join(data(1, number(1, d)) for d in shape)
-        return data(1, name) + data(2, data(1, number(1, TYPES["uint8"]) + data(2, dims)))
+        return data(1, name) + data(2, data(1, number(1, TYPES[of]) + data(2, dims)))
 
-    def input(self, name, shape):
-        """What the network reads, in bytes."""
-        self.inputs += data(11, self._value(name, shape))
+    def input(self, name, shape, of="uint8"):
+        """What the network reads, in bytes if nothing else is said."""
+        self.inputs += data(11, self._value(name, shape, of))
 
-    def output(self, name, shape):
-        """What the network is for, in bytes."""
-        self.outputs += data(12, self._value(name, shape))
+    def output(self, name, shape, of="uint8"):
+        """What the network is for, in bytes if nothing else is said."""
+        self.outputs += data(12, self._value(name, shape, of))
 
     def write(self, path):
         """The file, of opset 13 and of ONNX Runtime's own operators."""

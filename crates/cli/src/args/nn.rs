@@ -4,7 +4,7 @@ use super::choose::{Choose, Resources};
 use super::engine;
 use campaign::Engine;
 use clap::{Args as Group, Subcommand};
-use nn::{ImageFiles, NetworkSource};
+use nn::{ImageFiles, NetworkSource, ValueFormat};
 use std::path::PathBuf;
 
 /// A command about networks.
@@ -50,6 +50,14 @@ pub(crate) struct NetworkImages {
     /// Their labels (IDX, plain or gzip)
     #[arg(long, value_name = "FILE", requires = "images")]
     pub(crate) labels: Option<PathBuf>,
+    /// Compute in floating point, values stored as fp32, fp16 or bf16 after each operator [default: INT8, or fp32 of a file of
+    /// floating point]
+    #[arg(long, value_name = "fp32|fp16|bf16", value_parser = float_format)]
+    pub(crate) format: Option<ValueFormat>,
+}
+
+fn float_format(word: &str) -> Result<ValueFormat, String> {
+    ValueFormat::parse(word).ok_or_else(|| format!("there are {}", session::networks::formats().join(", ")))
 }
 
 impl NetworkImages {
@@ -57,7 +65,7 @@ impl NetworkImages {
     pub(crate) fn of(&self, network: &str) -> NetworkSource {
         let files = self.images.clone().zip(self.labels.clone());
         let images = files.map(|(images, labels)| ImageFiles { images, labels });
-        NetworkSource { network: network.to_owned(), images }
+        NetworkSource { network: network.to_owned(), images, format: self.format }
     }
 }
 

@@ -12,7 +12,7 @@ use nn::filr::agreement::OracleAgreement;
 use nn::filr::convergence::{Convergence, ExhaustiveComparison, InjectionsNeeded, SEEDS};
 use nn::filr::flr::CurvePoint;
 use nn::filr::{Filr, FilrError, Order, Settings, analyse};
-use nn::{LayerSize, NetworkSource, NetworkTarget};
+use nn::{LayerSize, NetworkSource};
 use serde_json::json;
 use session::networks;
 use std::thread::available_parallelism;
@@ -65,7 +65,7 @@ fn list(json: bool) -> Result<Code, Failure> {
 /// The layers of a network, and what of them a campaign hits.
 fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
     let target = networks::open(source)?;
-    let name = target.network().name();
+    let name = target.name();
     let (layers, accuracy) = (target.layers(), target.accuracy());
     let (neurons, images) = target.population(&SelectionWords::default()).code(Code::Refused)?;
     if json {
@@ -80,7 +80,7 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
             "name": name,
             "accuracy": { "count": accuracy.right, "of": accuracy.images, "rate": accuracy.share() },
             "layers": layers.iter().map(layer).collect::<Vec<_>>(),
-            "population": { "neurons": neurons, "images": images, "faults": neurons * images * 8 },
+            "population": { "neurons": neurons, "images": images, "faults": neurons * images * u64::from(target.bits()) },
         }))?;
         return Ok(Code::Done);
     }
@@ -105,8 +105,9 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
         .notes
         .push(format!("{} of {} images are classified as labelled ({share:.1} %).", accuracy.right, accuracy.images));
     table.notes.push(format!(
-        "A campaign draws from {} faults: {neurons} neurons of convolutions, {images} images, 8 bits.",
-        out::number(neurons * images * 8)
+        "A campaign draws from {} faults: {neurons} neurons of convolutions, {images} images, {} bits.",
+        out::number(neurons * images * u64::from(target.bits())),
+        target.bits()
     ));
     show(vec![table])?;
     Ok(Code::Done)
@@ -114,7 +115,8 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
 
 fn filr(args: &args::Filr) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
-    let target: NetworkTarget = networks::open(&NetworkSource { network: args.network.clone(), images: None })?;
+    let source = NetworkSource { network: args.network.clone(), images: None, format: None };
+    let target = networks::open(&source)?.integers().code(Code::Refused)?;
     let cores = || available_parallelism().map_or(1, usize::from);
     let settings = Settings {
         injections_per_map: args.injections,

@@ -15,8 +15,8 @@ use std::fmt;
 use fault::{Model, ParseFaultError};
 
 use crate::hit::{Hit, INPUTS, LayerOperand, Place};
-use crate::network::Network;
 use crate::space::ElementSpace;
+use crate::topology::Topology;
 use region::whole;
 
 pub use error::FaultError;
@@ -70,7 +70,7 @@ impl Fault {
     ///
     /// # Errors
     /// When an image, layer, operand, place or bit is unknown.
-    pub fn hit(&self, network: &Network, images: usize) -> Result<Hit, FaultError> {
+    pub fn hit(&self, network: &dyn Topology, images: usize) -> Result<Hit, FaultError> {
         if self.image >= images {
             return Err(FaultError::Image { image: self.image, images });
         }
@@ -111,9 +111,9 @@ impl FaultPart {
         Ok((image, Self { layer, operand, at, models: bits.split('/').map(model).collect::<Result<_, _>>()? }))
     }
 
-    fn places(&self, network: &Network, places: &mut Vec<Place>) -> Result<(), FaultError> {
+    fn places(&self, network: &dyn Topology, places: &mut Vec<Place>) -> Result<(), FaultError> {
         let layer = network.layer_named(&self.layer).ok_or_else(|| {
-            let layers: Vec<&str> = network.layers().iter().map(|layer| layer.name.as_str()).collect();
+            let layers: Vec<&str> = network.layouts().map(|layer| layer.name).collect();
             let (layer, network) = (self.layer.clone(), network.name().to_owned());
             FaultError::Layer { layer, network, layers: layers.join(", ") }
         })?;
@@ -139,7 +139,7 @@ impl FaultPart {
         if self.models.len() != 1 && self.models.len() != elements.len() {
             return Err(FaultError::Models { places: elements.len(), models: self.models.len() });
         }
-        let width = operand.bits();
+        let width = network.bits(operand);
         if let Some(model) = self.models.iter().find(|model| !model.fits(width)) {
             return Err(FaultError::Bits { bits: model.bits(), operand: word, width });
         }

@@ -49,6 +49,7 @@ impl<'f> Constants<'f> {
             None if expected == DataType::FLOAT => {
                 tensor.float_data.iter().flat_map(|value| value.to_le_bytes()).collect()
             }
+            None if bytes == 8 => tensor.int64_data.iter().flat_map(|value| value.to_le_bytes()).collect(),
             None if bytes == 4 => tensor.int32_data.iter().flat_map(|value| value.to_le_bytes()).collect(),
             None => tensor.int32_data.iter().map(|&value| value as u8).collect(),
         };
@@ -62,6 +63,25 @@ impl<'f> Constants<'f> {
     pub(super) fn floats(&self, name: &str) -> Result<Vec<f32>, FileError> {
         let (_, data) = self.raw(name, DataType::FLOAT, 4)?;
         Ok(data.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect())
+    }
+
+    /// Numbers of floating point and the sizes of their tensor; each of them is finite.
+    pub(super) fn finite(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), FileError> {
+        let (dims, data) = self.raw(name, DataType::FLOAT, 4)?;
+        let values: Vec<f32> = data.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        match values.iter().position(|value| !value.is_finite()) {
+            Some(at) => {
+                let what = format!("its element {at} is {}; expected finite numbers", values[at]);
+                Err(content(format!("the constant `{name}`"), what))
+            }
+            None => Ok((dims, values)),
+        }
+    }
+
+    /// Whole numbers of 64 bits, such as a shape has.
+    pub(super) fn longs(&self, name: &str) -> Result<Vec<i64>, FileError> {
+        let (_, data) = self.raw(name, DataType::INT64, 8)?;
+        Ok(data.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect())
     }
 
     /// Whole numbers of 32 bits.

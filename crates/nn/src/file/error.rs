@@ -1,5 +1,8 @@
 //! What is wrong with a file.
 
+use std::collections::BTreeMap;
+
+use rten_onnx::onnx::{GraphProto, NodeProto};
 use rten_onnx::protobuf::ProtobufError;
 
 use crate::network::NetworkError;
@@ -17,6 +20,23 @@ pub(super) const OPERATORS: [&str; 9] = [
     "Concat",
 ];
 
+/// The operators on floating point that are read.
+pub(super) const FLOAT_OPERATORS: [&str; 13] = [
+    "Conv",
+    "Gemm",
+    "MatMul",
+    "Add",
+    "Relu",
+    "Clip",
+    "BatchNormalization",
+    "MaxPool",
+    "AveragePool",
+    "GlobalAveragePool",
+    "Concat",
+    "Flatten",
+    "Reshape",
+];
+
 /// Why a file is no network that can be run.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -26,6 +46,12 @@ pub enum FileError {
     /// It has operators that nothing here computes.
     #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, GlobalAveragePool, AveragePool and Relu", list(found), OPERATORS.join(", "))]
     Operators {
+        /// Their types, with a node of each and how many there are.
+        found: Vec<(String, String, usize)>,
+    },
+    /// A file of floating point has operators that nothing here computes.
+    #[error("run the network in floating point: nothing here computes {}; it computes {}", list(found), FLOAT_OPERATORS.join(", "))]
+    FloatOperators {
         /// Their types, with a node of each and how many there are.
         found: Vec<(String, String, usize)>,
     },
@@ -50,4 +76,23 @@ fn list(found: &[(String, String, usize)]) -> String {
 /// An error of one place.
 pub(super) fn content(place: impl Into<String>, what: impl Into<String>) -> FileError {
     FileError::Content { place: place.into(), what: what.into() }
+}
+
+/// The operators that are not known, each with a node and how many there are; none if all are.
+pub(super) fn unknown(graph: &GraphProto, known: impl Fn(&str) -> bool) -> Option<Vec<(String, String, usize)>> {
+    let mut found: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for (number, node) in graph.node.iter().enumerate() {
+        let operator = node.op_type.clone().unwrap_or_default();
+        if !known(&operator) {
+            found.entry(operator).or_insert_with(|| (node_name(number, node), 0)).1 += 1;
+        }
+    }
+    let found: Vec<_> = found.into_iter().map(|(operator, (node, count))| (operator, node, count)).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+/// The name of a node; one without gets its operator and its position in the file.
+pub(super) fn node_name(number: usize, node: &NodeProto) -> String {
+    let operator = node.op_type.as_deref().unwrap_or_default();
+    node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{operator}_{number}"))
 }

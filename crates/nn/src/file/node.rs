@@ -3,8 +3,9 @@
 use rten_onnx::onnx::NodeProto;
 
 use super::constants::Weights;
+use super::error::node_name;
 use super::error::{FileError, content};
-use super::reading::{Reading, node_name};
+use super::reading::Reading;
 use crate::arithmetic::{Quantisation, average_multiplier, multiplier};
 use crate::network::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
@@ -30,19 +31,40 @@ const ATTRIBUTES: [&str; 14] = [
 const MOST: i64 = 1 << 15;
 
 /// The attributes of a node.
-struct Attributes<'n>(&'n NodeProto, String);
+pub(super) struct Attributes<'n>(pub(super) &'n NodeProto, pub(super) String);
 
-impl Attributes<'_> {
-    fn find(&self, key: &str) -> Option<&rten_onnx::onnx::AttributeProto> {
+impl<'n> Attributes<'n> {
+    /// Those of a node with this name.
+    ///
+    /// # Errors
+    /// When it has one that is not read.
+    pub(super) fn of(node: &'n NodeProto, name: &str, known: &[&str]) -> Result<Self, FileError> {
+        let place = format!("the node `{name}`");
+        let mut names = node.attribute.iter().map(|attribute| attribute.name.as_deref().unwrap_or_default());
+        match names.find(|name| !known.contains(name)) {
+            Some(unknown) => {
+                let what = format!("its attribute `{unknown}` is not read; {} are", known.join(", "));
+                Err(content(place, what))
+            }
+            None => Ok(Self(node, place)),
+        }
+    }
+
+    pub(super) fn find(&self, key: &str) -> Option<&rten_onnx::onnx::AttributeProto> {
         self.0.attribute.iter().find(|attribute| attribute.name.as_deref() == Some(key))
     }
 
-    fn number(&self, key: &str, default: i64) -> i64 {
+    pub(super) fn number(&self, key: &str, default: i64) -> i64 {
         self.find(key).and_then(|attribute| attribute.i).unwrap_or(default)
     }
 
     /// A list of `N` numbers that are not below `least`.
-    fn list<const N: usize>(&self, key: &str, default: [usize; N], least: i64) -> Result<[usize; N], FileError> {
+    pub(super) fn list<const N: usize>(
+        &self,
+        key: &str,
+        default: [usize; N],
+        least: i64,
+    ) -> Result<[usize; N], FileError> {
         let Some(attribute) = self.find(key) else { return Ok(default) };
         let numbers: Vec<usize> = attribute
             .ints
@@ -59,7 +81,7 @@ impl Attributes<'_> {
     }
 
     /// Windows without holes, with pads in numbers.
-    fn plain_windows(&self) -> Result<(), FileError> {
+    pub(super) fn plain_windows(&self) -> Result<(), FileError> {
         self.list("dilations", [1, 1], 1).and_then(|found| match found {
             [1, 1] => Ok(()),
             _ => Err(content(&self.1, format!("`dilations`: expected 1 and 1, found {found:?}"))),
@@ -72,11 +94,11 @@ impl Attributes<'_> {
         Ok(())
     }
 
-    /// The windows of a pool over an input, and the size of what they make.
-    fn windows(&self, input: Shape) -> Result<(Window, Shape), FileError> {
+    /// The windows over an input, of these rows and columns if nothing is said, and the size of what they make.
+    pub(super) fn windows(&self, input: Shape, kernel: [usize; 2]) -> Result<(Window, Shape), FileError> {
         self.plain_windows()?;
         self.expect("ceil_mode", 0)?;
-        let kernel = self.list("kernel_shape", [0; 2], 1)?;
+        let kernel = self.list("kernel_shape", kernel, 1)?;
         let stride = self.list("strides", [1, 1], 1)?;
         let [top, left, bottom, right] = self.list("pads", [0; 4], 0)?;
         let windows = |size: usize, pads: usize, axis: usize| {
@@ -90,7 +112,7 @@ impl Attributes<'_> {
     }
 
     /// What has to be as it usually is.
-    fn expect(&self, key: &str, expected: i64) -> Result<(), FileError> {
+    pub(super) fn expect(&self, key: &str, expected: i64) -> Result<(), FileError> {
         match self.number(key, expected) {
             found if found == expected => Ok(()),
             found => Err(content(&self.1, format!("`{key}`: expected {expected}, found {found}"))),
@@ -102,15 +124,7 @@ impl Reading<'_> {
     /// Reads a node whose operator is known.
     pub(super) fn node(&mut self, number: usize, node: &NodeProto) -> Result<(), FileError> {
         let name = node_name(number, node);
-        let attributes = Attributes(node, format!("the node `{name}`"));
-        let known = |name: &str| ATTRIBUTES.contains(&name);
-        let mut names = node.attribute.iter().map(|attribute| attribute.name.as_deref().unwrap_or_default());
-        if let Some(unknown) = names.find(|name| !known(name)) {
-            return Err(content(
-                &attributes.1,
-                format!("its attribute `{unknown}` is not read; {} are", ATTRIBUTES.join(", ")),
-            ));
-        }
+        let attributes = Attributes::of(node, &name, &ATTRIBUTES)?;
         if node.output.len() != 1 || self.known.contains_key(&node.output[0]) {
             return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
         }
@@ -240,7 +254,7 @@ impl Reading<'_> {
         let source = self.moved(node, 0, attributes)?;
         attributes.expect("storage_order", 0)?;
         let input = self.tensors[source].clone();
-        let (window, shape) = attributes.windows(input.shape)?;
+        let (window, shape) = attributes.windows(input.shape, [0; 2])?;
         self.keep(node, name, Operator::MaxPool(window), vec![source], Tensor { shape, ..input });
         Ok(())
     }
@@ -249,7 +263,7 @@ impl Reading<'_> {
         let source = self.tensor(&name, &node.input, 0)?;
         let quantisation = self.constants.quantisation(&node.input, 3)?;
         attributes.expect("channels_last", 0)?;
-        let (window, shape) = attributes.windows(self.tensors[source].shape)?;
+        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2])?;
         let counts_padding = attributes.number("count_include_pad", 0) != 0;
         let tensor = Tensor { shape, flat: false, quantisation };
         self.keep(node, name, Operator::AveragePool(AveragePool { window, counts_padding }), vec![source], tensor);

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rten_onnx::onnx::{GraphProto, NodeProto};
 
 use super::constants::Constants;
+use super::error::node_name;
 use super::error::{FileError, content};
-use super::reading::node_name;
 
 /// The operators on floats that are read within a group, and what each is fused to.
 pub(super) const FUSED: [(&str, &str); 8] = [

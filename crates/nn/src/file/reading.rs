@@ -8,10 +8,36 @@ use super::constants::Constants;
 use super::error::{FileError, content};
 use crate::network::{Layer, Shape, Tensor};
 
-/// The name of a node; one without gets its operator and its position in the file.
-pub(super) fn node_name(number: usize, node: &NodeProto) -> String {
-    let operator = node.op_type.as_deref().unwrap_or_default();
-    node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{operator}_{number}"))
+/// The only input of a network: its name and its size.
+pub(super) fn input_of(graph: &GraphProto, constants: &Constants<'_>) -> Result<(String, Shape), FileError> {
+    let inputs = graph.input.iter().filter(|input| !constants.has(input.name.as_deref().unwrap_or_default()));
+    let inputs: Vec<_> = inputs.collect();
+    let [input] = *inputs else {
+        return Err(content("the inputs", format!("expected one, found {}", inputs.len())));
+    };
+    let name = input.name.clone().unwrap_or_default();
+    let place = format!("the input `{name}`");
+    let of = input.r#type.as_ref().and_then(|of| of.tensor_type.as_ref());
+    let dims = of.and_then(|of| of.shape.as_ref()).map(|shape| &shape.dim[..]).unwrap_or_default();
+    let sizes: Vec<i64> = dims.iter().map(|dim| dim.dim_value.unwrap_or(-1)).collect();
+    let said = dims.iter().map(|dim| match (dim.dim_value, dim.dim_param.as_deref()) {
+        (Some(size), _) => size.to_string(),
+        (None, Some(name)) if !name.is_empty() => format!("`{name}`"),
+        (None, _) => "unknown".to_owned(),
+    });
+    let said = said.collect::<Vec<_>>().join(" x ");
+    let &[batch, channels, height, width] = &sizes[..] else {
+        return Err(content(place, format!("expected batch, channels, rows and columns, found {said}")));
+    };
+    let size = |size: i64| usize::try_from(size).ok().filter(|size| (1..1 << 16).contains(size));
+    let (true, Some(channels), Some(height), Some(width)) =
+        (batch == 1 || batch == -1, size(channels), size(height), size(width))
+    else {
+        let what =
+            format!("expected a batch of 1 and sizes that are known, found {said}; export the network with fixed ones");
+        return Err(content(place, what));
+    };
+    Ok((name, Shape { height, width, channels }))
 }
 
 /// The parts of a network that were read so far.
@@ -27,38 +53,12 @@ impl<'f> Reading<'f> {
     /// With the input of the network, whose quantisation is that which its first reader says.
     pub(super) fn begin(graph: &'f GraphProto) -> Result<Self, FileError> {
         let constants = Constants::of(graph);
-        let inputs = graph.input.iter().filter(|input| !constants.has(input.name.as_deref().unwrap_or_default()));
-        let inputs: Vec<_> = inputs.collect();
-        let [input] = *inputs else {
-            return Err(content("the inputs", format!("expected one, found {}", inputs.len())));
-        };
-        let name = input.name.clone().unwrap_or_default();
+        let (name, shape) = input_of(graph, &constants)?;
         let place = format!("the input `{name}`");
-        let of = input.r#type.as_ref().and_then(|of| of.tensor_type.as_ref());
-        let dims = of.and_then(|of| of.shape.as_ref()).map(|shape| &shape.dim[..]).unwrap_or_default();
-        let sizes: Vec<i64> = dims.iter().map(|dim| dim.dim_value.unwrap_or(-1)).collect();
-        let said = dims.iter().map(|dim| match (dim.dim_value, dim.dim_param.as_deref()) {
-            (Some(size), _) => size.to_string(),
-            (None, Some(name)) if !name.is_empty() => format!("`{name}`"),
-            (None, _) => "unknown".to_owned(),
-        });
-        let said = said.collect::<Vec<_>>().join(" x ");
-        let &[batch, channels, height, width] = &sizes[..] else {
-            return Err(content(place, format!("expected batch, channels, rows and columns, found {said}")));
-        };
-        let size = |size: i64| usize::try_from(size).ok().filter(|size| (1..1 << 16).contains(size));
-        let (true, Some(channels), Some(height), Some(width)) =
-            (batch == 1 || batch == -1, size(channels), size(height), size(width))
-        else {
-            let what = format!(
-                "expected a batch of 1 and sizes that are known, found {said}; export the network with fixed ones"
-            );
-            return Err(content(place, what));
-        };
         let reader = graph.node.iter().find(|node| node.input.first() == Some(&name));
         let reader = reader.ok_or_else(|| content(place, "no node reads it first"))?;
         let quantisation = constants.quantisation(&reader.input, 1)?;
-        let tensor = Tensor { shape: Shape { height, width, channels }, flat: false, quantisation };
+        let tensor = Tensor { shape, flat: false, quantisation };
         Ok(Self { constants, tensors: vec![tensor], layers: Vec::new(), known: BTreeMap::from([(name, 0)]) })
     }
 

@@ -1,6 +1,19 @@
 //! A check of the bytes of an ONNX file before they are decoded: every field lies within its message, and lists of numbers end
 //! where their field does. The decoder never comes back from a number of more than ten bytes.
 
+use rten_onnx::onnx::{GraphProto, ModelProto};
+
+use super::error::{FileError, content};
+
+/// The graph of an ONNX file.
+pub(super) fn graph(bytes: &[u8]) -> Result<GraphProto, FileError> {
+    if !Message::Model.is_whole(bytes, 32) {
+        return Err(content("the bytes as an ONNX file", "a field ends beyond its message"));
+    }
+    let model = ModelProto::parse_buf(bytes).map_err(FileError::Form)?;
+    model.graph.ok_or_else(|| content("the file", "it has no graph"))
+}
+
 /// The messages of a file that are looked into.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {

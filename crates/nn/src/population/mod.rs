@@ -10,8 +10,8 @@ use stats::Draws;
 
 use crate::fault::{ElementRegion, Fault, FaultPart, Span};
 use crate::hit::LayerOperand;
-use crate::network::Network;
 use crate::space::ElementSpace;
+use crate::topology::{LayerLayout, Topology};
 use select::select;
 pub(crate) use sweep::SweptSet;
 use words::{Change, OperandKind, Scope, ScopeShape, check_words};
@@ -19,7 +19,7 @@ use words::{Change, OperandKind, Scope, ScopeShape, check_words};
 /// The elements of some operands, each of which is drawn with the same chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Population<'n> {
-    network: &'n Network,
+    network: &'n dyn Topology,
     change: Change,
     scope: Scope,
     /// The images that are drawn from.
@@ -57,7 +57,11 @@ pub(crate) struct Drawn {
 
 impl<'n> Population<'n> {
     /// The part that `selection` selects of a network and of images that it gets right.
-    pub(crate) fn new(network: &'n Network, right: &[usize], selection: &SelectionWords) -> Result<Self, TargetError> {
+    pub(crate) fn new(
+        network: &'n dyn Topology,
+        right: &[usize],
+        selection: &SelectionWords,
+    ) -> Result<Self, TargetError> {
         check_words(selection)?;
         let kind = OperandKind::parse(selection.target.as_deref())?;
         let change = Change::parse(selection.model.as_deref())?;
@@ -65,7 +69,8 @@ impl<'n> Population<'n> {
         let images = images(right, &selection.iterations)?;
         let mut parts: Vec<Part> = Vec::new();
         for layer in select(network, kind, selection)? {
-            let name = part_name(network, layer, selection.stratify)?;
+            let Some(found) = network.layer(layer) else { continue };
+            let name = part_name(found, selection.stratify)?;
             let at = parts.iter().position(|part| part.name == name).unwrap_or_else(|| {
                 parts.push(Part { name: name.to_owned(), ..Part::default() });
                 parts.len() - 1
@@ -76,7 +81,7 @@ impl<'n> Population<'n> {
         if parts.is_empty() {
             return Err(TargetError::new("select elements: the selected layers have none of this kind"));
         }
-        let bits = parts.iter().flat_map(|part| &part.sets).map(|set| set.operand.bits());
+        let bits = parts.iter().flat_map(|part| &part.sets).map(|set| network.bits(set.operand));
         if let Some(bits) = bits.clone().find(|&bits| !change.hits(bits)) {
             return Err(TargetError::new(format!("use the model on elements of {bits} bits: they have not as many")));
         }
@@ -126,7 +131,7 @@ impl<'n> Population<'n> {
         if models.iter().all(|model| *model == models[0]) {
             models.truncate(1);
         }
-        let layer = self.network.layers()[set.layer].name.clone();
+        let layer = self.network.layer(set.layer)?.name.to_owned();
         Some(FaultPart { layer, operand: set.operand, at, models })
     }
 
@@ -166,8 +171,14 @@ impl<'n> Population<'n> {
 
 impl Part {
     /// Takes the operands of a layer in.
-    fn extend(&mut self, network: &Network, layer: usize, kind: OperandKind, scope: Scope) -> Result<(), TargetError> {
-        let found = &network.layers()[layer];
+    fn extend(
+        &mut self,
+        network: &dyn Topology,
+        layer: usize,
+        kind: OperandKind,
+        scope: Scope,
+    ) -> Result<(), TargetError> {
+        let Some(found) = network.layer(layer) else { return Ok(()) };
         for operand in kind.operands(found.inputs.len()) {
             let Some(space) = ElementSpace::of(network, layer, operand) else { continue };
             if scope.needs_rows() && space.sizes().len() < 2 {
@@ -199,11 +210,11 @@ fn images(right: &[usize], numbers: &[String]) -> Result<Vec<usize>, TargetError
 }
 
 /// The name of the part that a layer belongs to.
-fn part_name(network: &Network, layer: usize, stratify: Option<Stratify>) -> Result<&str, TargetError> {
+fn part_name(layer: LayerLayout<'_>, stratify: Option<Stratify>) -> Result<&str, TargetError> {
     match stratify {
         None => Ok(""),
-        Some(Stratify::Kernel) => Ok(&network.layers()[layer].name),
-        Some(Stratify::Group) => Ok(network.layers()[layer].class()),
+        Some(Stratify::Kernel) => Ok(layer.name),
+        Some(Stratify::Group) => Ok(layer.class),
         Some(Stratify::Threads) => {
             Err(TargetError::new("divide the population by threads: a network has `kernel` and `group`"))
         }

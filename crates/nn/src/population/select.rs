@@ -3,7 +3,7 @@
 use campaign::{SelectionWords, TargetError};
 
 use super::words::OperandKind;
-use crate::network::Network;
+use crate::topology::{LayerLayout, Topology};
 
 /// The classes of operators whose neurons are drawn if nothing else is said: what neural accelerators compute.
 const USUAL: [&str; 2] = ["conv", "depthwise"];
@@ -13,19 +13,19 @@ const USUAL: [&str; 2] = ["conv", "depthwise"];
 /// The usual ones are convolutions for neurons, all that have some for weights and biases, and for inputs those that read the
 /// image.
 pub(super) fn select(
-    network: &Network,
+    network: &dyn Topology,
     kind: OperandKind,
     selection: &SelectionWords,
 ) -> Result<Vec<usize>, TargetError> {
-    let layers = network.layers();
-    let names: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
-    let classes: Vec<&str> = layers.iter().map(|layer| layer.class()).collect();
+    let layers: Vec<LayerLayout<'_>> = network.layouts().collect();
+    let names: Vec<&str> = layers.iter().map(|layer| layer.name).collect();
+    let classes: Vec<&str> = layers.iter().map(|layer| layer.class).collect();
     known("layer", &selection.kernel, &names)?;
     known("operator class", &selection.group, &classes)?;
     let said = |list: &[String], word: &str| list.iter().any(|said| said == word);
     let usual = |number: usize| match kind {
         OperandKind::Neuron => USUAL.contains(&classes[number]),
-        OperandKind::Weight | OperandKind::Bias => layers[number].conv().is_some(),
+        OperandKind::Weight | OperandKind::Bias => layers[number].weights.is_some(),
         OperandKind::Input => layers[number].inputs.contains(&0),
     };
     let wanted = |number: usize| match (&selection.kernel[..], &selection.group[..]) {

@@ -49,7 +49,7 @@ impl Population<'_> {
             return Err(TargetError::new("list every fault: one place is hit in each; leave `scope` out"));
         }
         let swept = |set: &Set| {
-            let bits = self.models(set.operand.bits())?.len() as u32;
+            let bits = self.models(self.network.bits(set.operand))?.len() as u32;
             Ok(SweptSet { layer: set.layer, operand: set.operand, elements: set.space.elements() as u64, bits })
         };
         self.sets().map(swept).collect()
@@ -60,13 +60,13 @@ impl Population<'_> {
         let sets = self.sets().count() as u64;
         let image = usize::try_from(unit / sets).ok().and_then(|image| self.images.get(image).copied());
         let (Some(image), Some(set)) = (image, self.sets().nth((unit % sets) as usize)) else { return Ok(None) };
-        let models = self.models(set.operand.bits())?;
-        let layer = &self.network.layers()[set.layer].name;
+        let models = self.models(self.network.bits(set.operand))?;
+        let Some(layer) = self.network.layer(set.layer).map(|layer| layer.name) else { return Ok(None) };
         let mut faults = Vec::with_capacity(set.space.elements() * models.len());
         for element in 0..set.space.elements() {
             let at = ElementRegion::place(&set.space.coordinates(element));
             for (bit, &model) in models.iter().enumerate() {
-                let (layer, at) = (layer.clone(), vec![at.clone()]);
+                let (layer, at) = (layer.to_owned(), vec![at.clone()]);
                 let part = FaultPart { layer, operand: set.operand, at, models: vec![model] };
                 faults.push((Fault { image, parts: vec![part] }, bit as u32));
             }

@@ -5,7 +5,7 @@ use fault::{Model, ModelKind};
 use stats::Draws;
 
 use crate::hit::LayerOperand;
-use crate::network::Network;
+use crate::topology::Topology;
 
 /// The kind of operand that a campaign hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,13 +89,13 @@ impl Change {
     pub(crate) fn draw(
         self,
         draws: &mut Draws,
-        network: &Network,
+        network: &dyn Topology,
         layer: usize,
         operand: LayerOperand,
         element: usize,
     ) -> Option<Model> {
         match self {
-            Self::Bits(kind) => kind.draw(draws, operand.bits()),
+            Self::Bits(kind) => kind.draw(draws, network.bits(operand)),
             Self::Number(low, high) => {
                 let value = low + (high - low) * draws.unit();
                 Some(Model::Value(network.stored(layer, operand, element, value)?.into()))

@@ -10,6 +10,7 @@ mod faults;
 mod filr;
 mod filr_by_hand;
 mod filr_speed;
+mod floats;
 mod gradient;
 mod heuristics;
 mod kit;

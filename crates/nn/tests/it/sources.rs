@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::Subject;
 use flate2::write::GzEncoder;
-use nn::{ImageFiles, NetworkSource, NetworkTarget};
+use nn::{ImageFiles, NetworkSource, NetworkTarget, OpenedNetwork};
 
 use crate::kit::fashion;
 
@@ -29,7 +29,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 fn open(network: &str, images: &Path, labels: &Path) -> Result<NetworkTarget, String> {
     let files = ImageFiles { images: images.to_owned(), labels: labels.to_owned() };
-    NetworkSource { network: network.to_owned(), images: Some(files) }.open().map_err(|error| {
+    let source = NetworkSource { network: network.to_owned(), images: Some(files), format: None };
+    source.open().and_then(OpenedNetwork::integers).map_err(|error| {
         let mut text = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
@@ -123,6 +124,7 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
     let unknown = open("lenet", &images, &labels).unwrap_err();
     assert!(unknown.starts_with("find the network `lenet`"), "{unknown}");
     let network = write(dir.path(), "some.onnx", include_bytes!("../../networks/fashion/fashion.onnx"));
-    let without = NetworkSource { network: network.to_str().unwrap().to_owned(), images: None }.open().unwrap_err();
+    let without =
+        NetworkSource { network: network.to_str().unwrap().to_owned(), images: None, format: None }.open().unwrap_err();
     assert!(without.to_string().ends_with("name some by --images FILE --labels FILE"), "{without}");
 }

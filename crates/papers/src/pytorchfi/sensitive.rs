@@ -46,7 +46,7 @@ pub(super) fn sensitive(target: &NetworkTarget, images: usize) -> SensitiveMaps 
             let shape = network.output(layer).shape;
             let position = draws.below(shape.positions() as u64).unwrap_or(0) as usize;
             let element = position * shape.channels + channel;
-            let stored = network.stored(layer, LayerOperand::Out, element, LARGE).unwrap_or_default();
+            let stored = network.topology().stored(layer, LayerOperand::Out, element, LARGE).unwrap_or_default();
             delta.run(&golden, &Hit::neuron(layer, element, Model::Value(stored.into())));
             let logits = delta.tensor(&golden, network.layers().len());
             u64::from(top_class(&logits) != top_class(golden.logits()))

@@ -4,7 +4,7 @@ use super::system::{System, SystemKind, SystemPart};
 use crate::error::{ErrorKind, SessionError};
 use crate::networks;
 use campaign::{Config, Description, EngineOffer, Site, TargetSystem};
-use nn::NetworkTarget;
+use nn::OpenedNetwork;
 use outcome::Criteria;
 
 /// The kind.
@@ -37,7 +37,7 @@ impl SystemKind for NetworkKind {
     }
 
     fn describe(&self, config: &Config) -> Description {
-        nn::describe(&config.selection)
+        nn::describe(&config.selection, networks::format_of(networks::named(&config.capsule).unwrap_or_default()))
     }
 
     fn open(&self, config: &Config, _: bool) -> Result<Box<dyn System>, SessionError> {
@@ -47,15 +47,15 @@ impl SystemKind for NetworkKind {
 
 /// A network whose images were classified without a fault.
 #[derive(Debug)]
-struct NetworkSystem(NetworkTarget);
+struct NetworkSystem(OpenedNetwork);
 
 impl System for NetworkSystem {
     fn target(&self) -> TargetSystem<'_> {
-        TargetSystem::from(&self.0)
+        self.0.target()
     }
 
     fn criteria(&self) -> Criteria {
-        self.0.criteria()
+        nn::observe::criteria()
     }
 
     fn notes(&self) -> Vec<String> {

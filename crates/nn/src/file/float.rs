@@ -1,0 +1,410 @@
+//! Networks from ONNX files whose operators compute in floating point. Relu and Clip become the clamp of the layer before,
+//! and BatchNormalization its weights, where nothing else reads what that layer makes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
+
+use super::constants::Constants;
+use super::error::{FLOAT_OPERATORS, FileError, content, node_name, unknown};
+use super::node::Attributes;
+use super::reading::input_of;
+use super::wire;
+use crate::float::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor, ValueFormat};
+use crate::operator::{AveragePool, Shape, Window};
+
+/// The attributes that are read.
+const ATTRIBUTES: [&str; 20] = [
+    "allowzero",
+    "alpha",
+    "auto_pad",
+    "axis",
+    "beta",
+    "ceil_mode",
+    "count_include_pad",
+    "dilations",
+    "epsilon",
+    "group",
+    "kernel_shape",
+    "max",
+    "min",
+    "momentum",
+    "pads",
+    "storage_order",
+    "strides",
+    "training_mode",
+    "transA",
+    "transB",
+];
+
+/// Whether bytes are an ONNX file whose input is of floating point, and which quantises nothing.
+#[must_use]
+pub fn is_float(bytes: &[u8]) -> bool {
+    let Ok(graph) = wire::graph(bytes) else { return false };
+    let quantises = |node: &NodeProto| {
+        node.op_type.as_deref().is_some_and(|it| it.starts_with('Q') || it.starts_with("Dequantize"))
+    };
+    let constants = Constants::of(&graph);
+    let input = graph.input.iter().find(|input| !constants.has(input.name.as_deref().unwrap_or_default()));
+    let of = input.and_then(|input| input.r#type.as_ref()?.tensor_type.as_ref()?.elem_type);
+    of == Some(DataType::FLOAT) && !graph.node.iter().any(quantises)
+}
+
+/// Reads a network of floating point, whose values are then stored in a format.
+///
+/// # Errors
+/// When the bytes are no ONNX file, when an operator is none of those that are computed (all of them are named), when
+/// something is missing or not finite, or when layers do not fit each other.
+pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<FloatNetwork, FileError> {
+    let graph = wire::graph(bytes)?;
+    if let Some(found) = unknown(&graph, |operator| FLOAT_OPERATORS.contains(&operator)) {
+        return Err(FileError::FloatOperators { found });
+    }
+    let mut reading = FloatReading::begin(&graph)?;
+    for (number, node) in graph.node.iter().enumerate() {
+        reading.node(number, node)?;
+    }
+    let output = graph.output.first().and_then(|output| output.name.clone()).unwrap_or_default();
+    if graph.output.len() != 1 || reading.known.get(&output).map(|read| read.tensor) != Some(reading.layers.len()) {
+        return Err(content(
+            format!("the output `{output}`"),
+            "it is not what the last node makes, or not the only one",
+        ));
+    }
+    Ok(FloatNetwork::new(name.to_owned(), format, reading.tensors, reading.layers)?)
+}
+
+/// A tensor by a name of the file.
+#[derive(Clone, Copy)]
+struct Read {
+    tensor: usize,
+    /// Whether rows and columns were flattened into channels, channel by channel.
+    flattened: bool,
+    /// Whether one node reads it, and the network does not give it out.
+    once: bool,
+}
+
+struct FloatReading<'f> {
+    constants: Constants<'f>,
+    /// How often each name is read.
+    readers: BTreeMap<&'f str, usize>,
+    tensors: Vec<FloatTensor>,
+    layers: Vec<FloatLayer>,
+    known: BTreeMap<String, Read>,
+}
+
+impl<'f> FloatReading<'f> {
+    fn begin(graph: &'f GraphProto) -> Result<Self, FileError> {
+        let constants = Constants::of(graph);
+        let (name, shape) = input_of(graph, &constants)?;
+        let mut readers = BTreeMap::new();
+        let outputs = graph.output.iter().filter_map(|output| output.name.as_ref());
+        for name in graph.node.iter().flat_map(|node| &node.input).chain(outputs) {
+            *readers.entry(name.as_str()).or_insert(0) += 1;
+        }
+        let input = Read { tensor: 0, flattened: false, once: false };
+        let tensors = vec![FloatTensor { shape, flat: false }];
+        Ok(Self { constants, readers, tensors, layers: Vec::new(), known: BTreeMap::from([(name, input)]) })
+    }
+
+    fn node(&mut self, number: usize, node: &NodeProto) -> Result<(), FileError> {
+        let mut name = node_name(number, node);
+        let attributes = Attributes::of(node, &name, &ATTRIBUTES)?;
+        if self.layers.iter().any(|layer| layer.name == name) {
+            name = format!("{}_{number}", node.op_type.as_deref().unwrap_or_default());
+        }
+        if node.output.is_empty() || self.known.contains_key(&node.output[0]) {
+            return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
+        }
+        let operator = node.op_type.as_deref().unwrap_or_default();
+        if ["Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat"].contains(&operator)
+            && let Some(read) =
+                node.input.iter().find(|input| self.known.get(*input).is_some_and(|read| read.flattened))
+        {
+            return Err(content(&attributes.1, format!("it reads `{read}`, whose rows and columns were flattened")));
+        }
+        match operator {
+            "Conv" => self.conv(node, name, &attributes),
+            "Gemm" | "MatMul" => self.dense(node, name, &attributes),
+            "Add" => self.add(node, name, &attributes),
+            "Relu" => self.clamp(node, name, [0.0, f32::INFINITY], &attributes),
+            "Clip" => self.clip(node, name, &attributes),
+            "BatchNormalization" => self.normalise(node, name, &attributes),
+            "MaxPool" | "AveragePool" => self.pool(node, name, &attributes),
+            "GlobalAveragePool" => {
+                let source = self.source(node, 0, &attributes)?.tensor;
+                let channels = self.tensors[source].shape.channels;
+                let shape = Shape { height: 1, width: 1, channels };
+                self.keep(node, name, FloatOperator::GlobalAverage, vec![source], FloatTensor { shape, flat: false });
+                Ok(())
+            }
+            "Concat" => self.concat(node, name, &attributes),
+            _ => self.flatten(node, &attributes),
+        }
+    }
+
+    fn source(&self, node: &NodeProto, which: usize, attributes: &Attributes<'_>) -> Result<Read, FileError> {
+        let input = node.input.get(which).map_or("", String::as_str);
+        self.known
+            .get(input)
+            .copied()
+            .ok_or_else(|| content(&attributes.1, format!("no node before it makes `{input}`")))
+    }
+
+    fn read(&mut self, node: &NodeProto, tensor: usize, flattened: bool) {
+        let output = node.output.first().cloned().unwrap_or_default();
+        let once = self.readers.get(output.as_str()) == Some(&1);
+        self.known.insert(output, Read { tensor, flattened, once });
+    }
+
+    fn keep(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        operator: FloatOperator,
+        inputs: Vec<usize>,
+        tensor: FloatTensor,
+    ) {
+        let opcode = node.op_type.clone().unwrap_or_default();
+        self.layers.push(FloatLayer { name, opcode, operator, inputs, clamp: None });
+        self.tensors.push(tensor);
+        self.read(node, self.layers.len(), false);
+    }
+
+    /// The layer that made a tensor which nothing else reads, and after which no clamp stands yet.
+    fn joined(&mut self, read: Read) -> Option<&mut FloatLayer> {
+        let layer = self.layers.get_mut(read.tensor.checked_sub(1)?)?;
+        (read.once && layer.clamp.is_none()).then_some(layer)
+    }
+
+    /// A constant with an element for each of some channels.
+    fn each(&self, name: &str, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
+        let (dims, values) = self.constants.finite(name)?;
+        match values.len() == channels {
+            true => Ok(values),
+            false => Err(content(&attributes.1, format!("`{name}` has {dims:?} elements for {channels} channels"))),
+        }
+    }
+
+    fn bias(&self, node: &NodeProto, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
+        match node.input.get(2).map_or("", String::as_str) {
+            "" => Ok(vec![0.0; channels]),
+            name => self.each(name, channels, attributes),
+        }
+    }
+
+    fn conv(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let source = self.source(node, 0, attributes)?.tensor;
+        let input = self.tensors[source].shape;
+        let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
+        let groups = usize::try_from(attributes.number("group", 1)).unwrap_or(0);
+        let &[filters, per_filter, rows, columns] = &dims[..] else {
+            let what = format!("weights have filters, channels, rows and columns, found {dims:?}");
+            return Err(content(&attributes.1, what));
+        };
+        let channels = input.channels;
+        let divides = |count: usize| groups > 0 && count.is_multiple_of(groups);
+        if !divides(channels) || !divides(filters) || per_filter != channels / groups || stored.is_empty() {
+            let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
+            return Err(content(&attributes.1, what));
+        }
+        let (window, shape) = attributes.windows(input, [rows, columns])?;
+        if window.kernel != [rows, columns] {
+            let what = format!("`kernel_shape` {:?} differs from weights of {dims:?}", window.kernel);
+            return Err(content(&attributes.1, what));
+        }
+        let per_group = filters / groups;
+        let mut weights = vec![0.0; stored.len()];
+        for (number, weight) in stored.into_iter().enumerate() {
+            let (rest, column) = (number / columns, number % columns);
+            let (rest, row) = (rest / rows, rest % rows);
+            let (filter, within) = (rest / per_filter, rest % per_filter);
+            let channel = filter / per_group * per_filter + within;
+            weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
+        }
+        let conv = FloatConv { window, groups, weights, bias: self.bias(node, filters, attributes)? };
+        let tensor = FloatTensor { shape: Shape { channels: filters, ..shape }, flat: false };
+        self.keep(node, name, FloatOperator::Conv(conv), vec![source], tensor);
+        Ok(())
+    }
+
+    fn dense(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let read = self.source(node, 0, attributes)?;
+        let FloatTensor { shape, flat } = self.tensors[read.tensor];
+        if !(flat || read.flattened) {
+            return Err(content(&attributes.1, "it reads rows and columns; flatten them before it"));
+        }
+        attributes.expect("transA", 0)?;
+        for key in ["alpha", "beta"] {
+            if attributes.find(key).and_then(|attribute| attribute.f).is_some_and(|factor| factor != 1.0) {
+                return Err(content(&attributes.1, format!("`{key}`: expected 1")));
+            }
+        }
+        let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
+        let transposed = attributes.number("transB", 0) != 0;
+        let (size, outputs) = match (&dims[..], transposed) {
+            (&[size, outputs], false) | (&[outputs, size], true) => (size, outputs),
+            _ => return Err(content(&attributes.1, format!("weights have two sizes, found {dims:?}"))),
+        };
+        if size != shape.elements() || outputs == 0 {
+            return Err(content(&attributes.1, format!("weights of {dims:?} do not fit an input of {shape:?}")));
+        }
+        let mut weights = vec![0.0; stored.len()];
+        for (number, weight) in stored.into_iter().enumerate() {
+            let (element, output) =
+                if transposed { (number % size, number / size) } else { (number / outputs, number % outputs) };
+            // The elements of the file go channel by channel.
+            let (channel, position) = (element / shape.positions(), element % shape.positions());
+            weights[(position * shape.channels + channel) * outputs + output] = weight;
+        }
+        let window = Window { kernel: [shape.height, shape.width], stride: [1, 1], pad: [0, 0] };
+        let conv = FloatConv { window, groups: 1, weights, bias: self.bias(node, outputs, attributes)? };
+        let tensor = FloatTensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true };
+        self.keep(node, name, FloatOperator::Dense(conv), vec![read.tensor], tensor);
+        Ok(())
+    }
+
+    /// The sum of two tensors; of a product and a constant, it is the bias of the product.
+    fn add(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let constant = node.input.iter().position(|input| self.constants.has(input));
+        let Some(constant) = constant else {
+            let (a, b) = (self.source(node, 0, attributes)?, self.source(node, 1, attributes)?);
+            if a.flattened != b.flattened {
+                return Err(content(
+                    &attributes.1,
+                    "one of its inputs has rows and columns, and the other is flattened",
+                ));
+            }
+            self.keep(node, name, FloatOperator::Add, vec![a.tensor, b.tensor], self.tensors[a.tensor]);
+            self.read(node, self.layers.len(), a.flattened);
+            return Ok(());
+        };
+        let read = self.source(node, 1 - constant.min(1), attributes)?;
+        let channels = self.tensors[read.tensor].shape.channels;
+        let summands = self.each(&node.input[constant], channels, attributes)?;
+        match self.joined(read).map(|layer| &mut layer.operator) {
+            Some(FloatOperator::Dense(conv)) if conv.bias.iter().all(|&bias| bias == 0.0) => conv.bias = summands,
+            _ => return Err(content(&attributes.1, "a constant is added to what a MatMul makes, and to nothing else")),
+        }
+        self.read(node, read.tensor, read.flattened);
+        Ok(())
+    }
+
+    fn clamp(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        bounds: [f32; 2],
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let read = self.source(node, 0, attributes)?;
+        if let Some(layer) = self.joined(read) {
+            layer.clamp = Some(bounds);
+            self.read(node, read.tensor, read.flattened);
+            return Ok(());
+        }
+        self.keep(node, name, FloatOperator::Clamp, vec![read.tensor], self.tensors[read.tensor]);
+        if let Some(layer) = self.layers.last_mut() {
+            layer.clamp = Some(bounds);
+        }
+        self.read(node, self.layers.len(), read.flattened);
+        Ok(())
+    }
+
+    /// Bounds are inputs, or attributes in old files.
+    fn clip(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let bound = |at: usize, key: &str, default: f32| match node.input.get(at).map_or("", String::as_str) {
+            "" => Ok(attributes.find(key).and_then(|attribute| attribute.f).unwrap_or(default)),
+            name => match self.constants.floats(name)?[..] {
+                [bound] => Ok(bound),
+                _ => Err(content(&attributes.1, format!("`{name}` is not one number"))),
+            },
+        };
+        let bounds = [bound(1, "min", f32::NEG_INFINITY)?, bound(2, "max", f32::INFINITY)?];
+        if bounds[0] > bounds[1] || bounds.iter().any(|bound| bound.is_nan()) {
+            return Err(content(
+                &attributes.1,
+                format!("expected bounds of which the first is the lower, found {bounds:?}"),
+            ));
+        }
+        self.clamp(node, name, bounds, attributes)
+    }
+
+    /// Folded into the convolution before it; a depthwise convolution of its own where there is none.
+    fn normalise(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let read = self.source(node, 0, attributes)?;
+        attributes.expect("training_mode", 0)?;
+        let epsilon = attributes.find("epsilon").and_then(|attribute| attribute.f).unwrap_or(1e-5);
+        let tensor = self.tensors[read.tensor];
+        let channels = tensor.shape.channels;
+        let constant = |at: usize| self.each(node.input.get(at).map_or("", String::as_str), channels, attributes);
+        let [scale, shift, mean, variance] = [constant(1)?, constant(2)?, constant(3)?, constant(4)?];
+        let factors: Vec<f32> =
+            scale.iter().zip(&variance).map(|(scale, variance)| scale / (variance + epsilon).sqrt()).collect();
+        let moved = |bias: f32, channel: usize| (bias - mean[channel]) * factors[channel] + shift[channel];
+        let window = Window { kernel: [1, 1], stride: [1, 1], pad: [0, 0] };
+        if let Some(FloatOperator::Conv(conv)) = self.joined(read).map(|layer| &mut layer.operator) {
+            let per_group = channels / conv.groups;
+            let inputs = conv.weights.len() / (conv.window.kernel[0] * conv.window.kernel[1] * per_group);
+            for (number, weight) in conv.weights.iter_mut().enumerate() {
+                let group = number / per_group % inputs / (inputs / conv.groups);
+                *weight *= factors[group * per_group + number % per_group];
+            }
+            conv.bias.iter_mut().enumerate().for_each(|(channel, bias)| *bias = moved(*bias, channel));
+            self.read(node, read.tensor, read.flattened);
+            return Ok(());
+        }
+        if read.flattened {
+            return Err(content(&attributes.1, "rows and columns were flattened before it"));
+        }
+        let bias = (0..channels).map(|channel| moved(0.0, channel)).collect();
+        let conv = FloatConv { window, groups: channels, weights: factors, bias };
+        self.keep(node, name, FloatOperator::Conv(conv), vec![read.tensor], tensor);
+        Ok(())
+    }
+
+    fn pool(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let source = self.source(node, 0, attributes)?.tensor;
+        attributes.expect("storage_order", 0)?;
+        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2])?;
+        let counts_padding = attributes.number("count_include_pad", 0) != 0;
+        let operator = match node.op_type.as_deref() {
+            Some("MaxPool") => FloatOperator::MaxPool(window),
+            _ => FloatOperator::AveragePool(AveragePool { window, counts_padding }),
+        };
+        self.keep(node, name, operator, vec![source], FloatTensor { shape, flat: false });
+        Ok(())
+    }
+
+    fn concat(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        attributes.expect("axis", 1)?;
+        let inputs = (0..node.input.len()).map(|which| Ok(self.source(node, which, attributes)?.tensor));
+        let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
+        let Some(&first) = inputs.first() else { return Err(content(&attributes.1, "it has no inputs")) };
+        let channels = inputs.iter().map(|&input| self.tensors[input].shape.channels).sum();
+        let FloatTensor { shape, flat } = self.tensors[first];
+        let tensor = FloatTensor { shape: Shape { channels, ..shape }, flat };
+        self.keep(node, name, FloatOperator::Concat, inputs, tensor);
+        Ok(())
+    }
+
+    /// Flattening moves no value: what it makes is what it reads.
+    fn flatten(&mut self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let read = self.source(node, 0, attributes)?;
+        let elements = self.tensors[read.tensor].shape.elements();
+        if let Some(shape) = node.input.get(1) {
+            let shape = self.constants.longs(shape)?;
+            let batch = BTreeSet::from([-1, 0, 1]);
+            let fits = matches!(shape[..], [first, rest] if batch.contains(&first)
+                && (rest == -1 && first != -1 || usize::try_from(rest) == Ok(elements)));
+            if !fits {
+                let what = format!("expected a shape of the batch and {elements} elements, found {shape:?}");
+                return Err(content(&attributes.1, what));
+            }
+        } else {
+            attributes.expect("axis", 1)?;
+        }
+        self.read(node, read.tensor, true);
+        Ok(())
+    }
+}

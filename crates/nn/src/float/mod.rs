@@ -1,0 +1,19 @@
+//! Networks of floating point: FP32, or FP16 and BF16, whose values are stored in 16 bits after each operator.
+//!
+//! A sum is added up in 32 bits, bias first, then row by row, column by column, channel by channel; products and sums are
+//! rounded apart. Sums of floats are not associative, so that nothing is added to or taken from a sum: [`FloatDelta`] makes
+//! the outputs again that a change touches, each whole and in the order of [`float_forward`], and is equal to it to the last bit.
+//!
+//! Each value is rounded to the format when it is stored, to nearest, ties to even, once after the clamp of Relu or Clip that
+//! follows. NaN passes through Relu, Clip and the largest of a window; a NaN that an operator makes is stored as the one quiet NaN.
+
+mod format;
+mod network;
+mod run;
+mod step;
+mod target;
+
+pub use format::ValueFormat;
+pub use network::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor};
+pub use run::{FloatDelta, FloatRun, float_forward};
+pub use target::{FloatTarget, FloatTargetError};

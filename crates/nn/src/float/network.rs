@@ -1,0 +1,267 @@
+//! A network of floating point as data. Tensors lie position-major, as those of bytes do.
+
+use std::collections::BTreeSet;
+
+use super::format::ValueFormat;
+use crate::check::check_window;
+use crate::hit::{INPUTS, LayerOperand};
+use crate::network::NetworkError;
+use crate::operator::{AveragePool, Shape, Window};
+use crate::topology::{LayerLayout, Topology, WeightLayout};
+
+/// A tensor of floating point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FloatTensor {
+    /// Its size.
+    pub shape: Shape,
+    /// Whether it has channels only: coordinates then have one number.
+    pub flat: bool,
+}
+
+/// A convolution of floating point; a dense layer is one whose window is its whole input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloatConv {
+    /// Its windows.
+    pub window: Window,
+    /// In how many parts the channels are divided, each of which sees only its own.
+    pub groups: usize,
+    /// Weights by row, column, channel of the input, and channel of the output within its group.
+    pub weights: Vec<f32>,
+    /// The summand, for each channel of the output.
+    pub bias: Vec<f32>,
+}
+
+/// The operation of a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FloatOperator {
+    /// Convolves. What lies outside of the input counts for nothing.
+    Conv(FloatConv),
+    /// Sums up all inputs with weights.
+    Dense(FloatConv),
+    /// Adds two tensors.
+    Add,
+    /// The largest of each channel in each window.
+    MaxPool(Window),
+    /// The average of each channel in each window.
+    AveragePool(AveragePool),
+    /// The channels of all inputs, one after the other.
+    Concat,
+    /// The average of each channel over all positions.
+    GlobalAverage,
+    /// The value itself, of which the clamp makes something.
+    Clamp,
+}
+
+/// A step of the network, which makes one tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloatLayer {
+    /// Its name, unlike those of others.
+    pub name: String,
+    /// The operator's name in the file.
+    pub opcode: String,
+    /// Its operation.
+    pub operator: FloatOperator,
+    /// The tensors that it reads, by number.
+    pub inputs: Vec<usize>,
+    /// The bounds of what it makes: Relu or Clip.
+    pub clamp: Option<[f32; 2]>,
+}
+
+/// Layers in an order in which each follows what it reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloatNetwork {
+    name: String,
+    format: ValueFormat,
+    tensors: Vec<FloatTensor>,
+    layers: Vec<FloatLayer>,
+}
+
+/// The most that the tensors and weights of a network take of memory, in bytes.
+const MOST: usize = 4 << 30;
+
+impl FloatLayer {
+    fn class(&self) -> &'static str {
+        match &self.operator {
+            FloatOperator::Conv(conv) if conv.groups > 1 && conv.groups == conv.bias.len() => "depthwise",
+            FloatOperator::Conv(_) => "conv",
+            FloatOperator::Dense(_) => "dense",
+            FloatOperator::Add => "add",
+            FloatOperator::MaxPool(_) | FloatOperator::AveragePool(_) | FloatOperator::GlobalAverage => "pool",
+            FloatOperator::Concat => "concat",
+            FloatOperator::Clamp => "clamp",
+        }
+    }
+
+    /// Its weights, if it has some.
+    #[must_use]
+    pub fn conv(&self) -> Option<&FloatConv> {
+        match &self.operator {
+            FloatOperator::Conv(conv) | FloatOperator::Dense(conv) => Some(conv),
+            _ => None,
+        }
+    }
+
+    /// Its windows, if it has some.
+    pub(super) fn window(&self) -> Option<Window> {
+        match &self.operator {
+            FloatOperator::MaxPool(window) => Some(*window),
+            FloatOperator::AveragePool(pool) => Some(pool.window),
+            _ => self.conv().map(|conv| conv.window),
+        }
+    }
+}
+
+impl FloatNetwork {
+    /// Checks that the layers fit each other; weights and biases become what the format stores of them.
+    ///
+    /// # Errors
+    /// At the first layer that does not fit, and where a number is not finite or memory does not suffice.
+    pub fn new(
+        name: String,
+        format: ValueFormat,
+        tensors: Vec<FloatTensor>,
+        mut layers: Vec<FloatLayer>,
+    ) -> Result<Self, NetworkError> {
+        if layers.is_empty() || tensors.len() != layers.len() + 1 {
+            return Err(NetworkError::Count { name, layers: layers.len(), tensors: tensors.len() });
+        }
+        let elements = |total: usize, tensor: &FloatTensor| {
+            let Shape { height, width, channels } = tensor.shape;
+            height.checked_mul(width)?.checked_mul(channels)?.checked_add(total)
+        };
+        let sizes = tensors.iter().try_fold(0, elements);
+        let weights: usize = layers.iter().filter_map(FloatLayer::conv).map(|conv| conv.weights.len()).sum();
+        let bytes = sizes.and_then(|sizes| sizes.checked_add(weights)?.checked_mul(size_of::<f32>()));
+        if bytes.is_none_or(|bytes| bytes > MOST) {
+            return Err(NetworkError::Memory { name, bytes, most: MOST });
+        }
+        let mut names = BTreeSet::new();
+        for (number, layer) in layers.iter().enumerate() {
+            let wrong = |what| NetworkError::Layer { layer: layer.name.clone(), what };
+            if layer.name.is_empty() || layer.name.contains([',', '=', ';', '+']) || !names.insert(&layer.name) {
+                return Err(wrong("a name is not empty, has none of `,=;+`, and is unlike others".to_owned()));
+            }
+            if layer.inputs.iter().any(|&input| input > number) {
+                return Err(wrong("it reads what is made after it".to_owned()));
+            }
+            let inputs: Vec<Shape> = layer.inputs.iter().map(|&input| tensors[input].shape).collect();
+            check(layer, &inputs, tensors[number + 1].shape).map_err(wrong)?;
+        }
+        for layer in &mut layers {
+            let (FloatOperator::Conv(conv) | FloatOperator::Dense(conv)) = &mut layer.operator else { continue };
+            for (number, value) in conv.weights.iter_mut().chain(&mut conv.bias).enumerate() {
+                let kept = format.kept(*value);
+                if !kept.is_finite() {
+                    let what = format!(
+                        "its weight or bias {number} is {value}, which {} stores as {kept}; expected finite numbers",
+                        format.word()
+                    );
+                    return Err(NetworkError::Layer { layer: layer.name.clone(), what });
+                }
+                *value = kept;
+            }
+        }
+        let logits = tensors[layers.len()].shape;
+        if logits.positions() != 1 || logits.channels < 2 {
+            let layer = layers[layers.len() - 1].name.clone();
+            let what = format!("the last layer makes logits, at least two and one position, found {logits:?}");
+            return Err(NetworkError::Layer { layer, what });
+        }
+        Ok(Self { name, format, tensors, layers })
+    }
+
+    /// How its values are stored.
+    #[must_use]
+    pub fn format(&self) -> ValueFormat {
+        self.format
+    }
+
+    /// Its layers, in the order of their execution.
+    #[must_use]
+    pub fn layers(&self) -> &[FloatLayer] {
+        &self.layers
+    }
+
+    /// Its tensors: the input, and what each layer makes.
+    #[must_use]
+    pub fn tensors(&self) -> &[FloatTensor] {
+        &self.tensors
+    }
+
+    /// Its shape, without its numbers.
+    #[must_use]
+    pub fn topology(&self) -> &dyn Topology {
+        self
+    }
+}
+
+fn check(layer: &FloatLayer, inputs: &[Shape], output: Shape) -> Result<(), String> {
+    let misfit = || format!("found inputs of {inputs:?} for an output of {output:?}");
+    let (Some(&first), true) = (inputs.first(), inputs.len() <= INPUTS.len()) else { return Err(misfit()) };
+    if inputs.iter().chain([&output]).any(|shape| shape.elements() == 0 || shape.elements() >= 1 << 31) {
+        return Err(misfit());
+    }
+    let same_positions = |shape: &Shape| [shape.height, shape.width] == [output.height, output.width];
+    let fits = match &layer.operator {
+        FloatOperator::Conv(conv) | FloatOperator::Dense(conv) => {
+            let [rows, columns] = conv.window.kernel;
+            let weights = rows.checked_mul(columns).and_then(|taps| taps.checked_mul(first.channels));
+            let is_divided = |channels: usize| conv.groups > 0 && channels.is_multiple_of(conv.groups);
+            inputs.len() == 1
+                && is_divided(first.channels)
+                && is_divided(output.channels)
+                && conv.bias.len() == output.channels
+                && weights.and_then(|each| each.checked_mul(output.channels / conv.groups)) == Some(conv.weights.len())
+        }
+        FloatOperator::Add => inputs.len() == 2 && inputs.iter().all(|shape| *shape == output),
+        FloatOperator::MaxPool(_) | FloatOperator::AveragePool(_) => {
+            inputs.len() == 1 && first.channels == output.channels
+        }
+        FloatOperator::Concat => {
+            let channels: usize = inputs.iter().map(|input| input.channels).sum();
+            inputs.iter().all(same_positions) && channels == output.channels
+        }
+        FloatOperator::GlobalAverage => {
+            inputs.len() == 1 && output == Shape { height: 1, width: 1, channels: first.channels }
+        }
+        FloatOperator::Clamp => inputs.len() == 1 && first == output,
+    };
+    match (fits, layer.window()) {
+        (false, _) => Err(misfit()),
+        (true, Some(window)) => check_window(window, first, output),
+        (true, None) => Ok(()),
+    }
+}
+
+impl Topology for FloatNetwork {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
+    fn layer(&self, number: usize) -> Option<LayerLayout<'_>> {
+        let layer = self.layers.get(number)?;
+        let weights = layer.conv().map(|conv| WeightLayout {
+            kernel: conv.window.kernel,
+            groups: conv.groups,
+            filters: conv.bias.len(),
+        });
+        let (name, opcode, inputs) = (&layer.name, &layer.opcode, &layer.inputs);
+        Some(LayerLayout { name, opcode, class: layer.class(), inputs, window: layer.window(), weights })
+    }
+
+    fn tensor(&self, number: usize) -> Option<(Shape, bool)> {
+        self.tensors.get(number).map(|tensor| (tensor.shape, tensor.flat))
+    }
+
+    fn bits(&self, _: LayerOperand) -> u32 {
+        self.format.bits()
+    }
+
+    fn stored(&self, layer: usize, _: LayerOperand, _: usize, number: f64) -> Option<u32> {
+        self.layers.get(layer).map(|_| self.format.stored(number as f32))
+    }
+}

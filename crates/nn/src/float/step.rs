@@ -1,0 +1,152 @@
+//! One layer: what it reads and holds, and one position of what it makes.
+
+use std::borrow::Cow;
+
+use super::format::ValueFormat;
+use super::network::{FloatConv, FloatNetwork, FloatOperator};
+use crate::hit::{HitBits, LayerOperand, Place, strike_bits};
+use crate::operator::Shape;
+
+/// A layer with what it reads, both as a fault leaves them.
+pub(super) struct FloatStep<'a> {
+    format: ValueFormat,
+    clamp: Option<[f32; 2]>,
+    operator: Cow<'a, FloatOperator>,
+    inputs: Vec<(Shape, Cow<'a, [f32]>)>,
+    to: Shape,
+}
+
+/// Changes a stored value, and notes its bits if it is the first.
+pub(super) fn strike_value(format: ValueFormat, place: &Place, value: &mut f32, first: &mut Option<HitBits>) {
+    *value = format.value(strike_bits(place.model, format.stored(*value), format.bits(), first));
+}
+
+impl<'a> FloatStep<'a> {
+    /// A layer that reads some of these tensors.
+    pub(super) fn new(
+        network: &'a FloatNetwork,
+        number: usize,
+        tensors: &'a [Vec<f32>],
+        places: &[Place],
+        first: &mut Option<HitBits>,
+    ) -> Self {
+        let (layer, format) = (&network.layers()[number], network.format());
+        let input = |&input: &usize| (network.tensors()[input].shape, Cow::Borrowed(&tensors[input][..]));
+        let mut inputs: Vec<(Shape, Cow<'a, [f32]>)> = layer.inputs.iter().map(input).collect();
+        let mut operator = Cow::Borrowed(&layer.operator);
+        for place in places {
+            match place.operand {
+                LayerOperand::In(which) => {
+                    if let Some((_, values)) = inputs.get_mut(which)
+                        && place.element < values.len()
+                    {
+                        strike_value(format, place, &mut values.to_mut()[place.element], first);
+                    }
+                }
+                LayerOperand::Weight | LayerOperand::Bias => {
+                    if let FloatOperator::Conv(conv) | FloatOperator::Dense(conv) = operator.to_mut() {
+                        let is_weight = place.operand == LayerOperand::Weight;
+                        let values = if is_weight { &mut conv.weights } else { &mut conv.bias };
+                        if let Some(value) = values.get_mut(place.element) {
+                            strike_value(format, place, value, first);
+                        }
+                    }
+                }
+                LayerOperand::Out => {}
+            }
+        }
+        Self { format, clamp: layer.clamp, operator, inputs, to: network.tensors()[number + 1].shape }
+    }
+
+    /// The bits of what an input has at a position differ from those of other values.
+    pub(super) fn differs(&self, which: usize, at: usize, others: &[f32]) -> bool {
+        let (shape, values) = &self.inputs[which];
+        let range = at * shape.channels..(at + 1) * shape.channels;
+        values[range.clone()].iter().zip(&others[range]).any(|(a, b)| a.to_bits() != b.to_bits())
+    }
+
+    /// Makes all channels of a position.
+    pub(super) fn position(&self, at: usize, out: &mut [f32]) {
+        let (row, column) = (at / self.to.width, at % self.to.width);
+        let (from, values) = &self.inputs[0];
+        let reduce = |positions: &mut dyn Iterator<Item = usize>, out: &mut [f32], largest: bool| {
+            let mut read = 0;
+            out.fill(if largest { f32::NEG_INFINITY } else { 0.0 });
+            for position in positions {
+                read += 1;
+                for (made, &value) in out.iter_mut().zip(&values[position * from.channels..]) {
+                    *made = if largest { larger(*made, value) } else { *made + value };
+                }
+            }
+            read
+        };
+        match &*self.operator {
+            FloatOperator::Conv(conv) | FloatOperator::Dense(conv) => {
+                convolve(conv, (*from, values), (row, column), out);
+            }
+            FloatOperator::Add => {
+                let start = at * self.to.channels;
+                let pairs = values[start..].iter().zip(&self.inputs[1].1[start..]);
+                out.iter_mut().zip(pairs).for_each(|(made, (a, b))| *made = a + b);
+            }
+            FloatOperator::MaxPool(window) => {
+                reduce(&mut window.reads(row, column, *from), out, true);
+            }
+            FloatOperator::AveragePool(pool) => {
+                let read = reduce(&mut pool.window.reads(row, column, *from), out, false);
+                let count = pool.count().unwrap_or(read).max(1) as f32;
+                out.iter_mut().for_each(|made| *made /= count);
+            }
+            FloatOperator::GlobalAverage => {
+                let count = reduce(&mut (0..from.positions()), out, false) as f32;
+                out.iter_mut().for_each(|made| *made /= count);
+            }
+            FloatOperator::Concat => {
+                let channels =
+                    self.inputs.iter().flat_map(|(shape, values)| &values[at * shape.channels..][..shape.channels]);
+                out.iter_mut().zip(channels).for_each(|(made, value)| *made = *value);
+            }
+            FloatOperator::Clamp => out.copy_from_slice(&values[at * self.to.channels..][..self.to.channels]),
+        }
+        for made in out {
+            *made = self.format.kept(self.clamp.map_or(*made, |bounds| clamped(*made, bounds)));
+        }
+    }
+}
+
+/// The larger of two; NaN if one is.
+fn larger(a: f32, b: f32) -> f32 {
+    if a.is_nan() || a >= b { a } else { b }
+}
+
+/// The nearest value within bounds; NaN stays.
+fn clamped(value: f32, [low, high]: [f32; 2]) -> f32 {
+    if value < low {
+        low
+    } else if value > high {
+        high
+    } else {
+        value
+    }
+}
+
+/// The sums of a window: bias, then taps row by row, column by column, channel by channel.
+fn convolve(conv: &FloatConv, (from, values): (Shape, &[f32]), (row, column): (usize, usize), sums: &mut [f32]) {
+    let (per_group, channels_per_group) = (sums.len() / conv.groups, from.channels / conv.groups);
+    let window = conv.window;
+    sums.copy_from_slice(&conv.bias);
+    for (r, s) in (0..window.kernel[0]).flat_map(|r| (0..window.kernel[1]).map(move |s| (r, s))) {
+        let y = (row * window.stride[0] + r).checked_sub(window.pad[0]).filter(|&y| y < from.height);
+        let x = (column * window.stride[1] + s).checked_sub(window.pad[1]).filter(|&x| x < from.width);
+        let (Some(y), Some(x)) = (y, x) else { continue };
+        let tap = r * window.kernel[1] + s;
+        let values = &values[(y * from.width + x) * from.channels..][..from.channels];
+        for (channel, value) in values.iter().enumerate() {
+            let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
+            let first = channel / channels_per_group * per_group;
+            for (sum, weight) in sums[first..][..per_group].iter_mut().zip(weights) {
+                *sum += value * weight;
+            }
+        }
+    }
+}
