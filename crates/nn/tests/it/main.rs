@@ -10,6 +10,7 @@ mod faults;
 mod filr;
 mod filr_by_hand;
 mod filr_speed;
+mod float_files;
 mod floats;
 mod gradient;
 mod heuristics;
