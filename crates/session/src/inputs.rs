@@ -7,7 +7,7 @@ use campaign::{Choices, CommandLine};
 use capsule::Capsule;
 use live::{Recorder, Recording};
 use methods::kit::{Inputs, OpenedCapsule, Realised, StudyError};
-use space::{Point, Space, SpaceError};
+use space::{FileSource, Point, Space, SpaceError};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +18,8 @@ pub struct RecordedInputs {
     words: String,
     program: PathBuf,
     space: Space,
+    /// The directory of the description, from which its files are named.
+    place: PathBuf,
     recorder: Recorder,
     workload: Option<Bundled>,
     choices: Choices,
@@ -51,7 +53,9 @@ pub fn open_inputs(app: &str, file: Option<&Path>, choices: Choices) -> Result<R
     let mut words = vec![app.to_owned()];
     words.extend(file.iter().flat_map(|path| ["--space".to_owned(), path.display().to_string()]));
     let words = CommandLine::new(words).map_or_else(|_| app.to_owned(), |words| words.to_string());
-    Ok(RecordedInputs { name, words, program, space, recorder, workload, choices })
+    let parent = file.and_then(Path::parent).filter(|parent| !parent.as_os_str().is_empty());
+    let place = parent.unwrap_or(Path::new(".")).to_owned();
+    Ok(RecordedInputs { name, words, program, space, place, recorder, workload, choices })
 }
 
 fn no_space(app: &str) -> SessionError {
@@ -65,20 +69,55 @@ fn no_space(app: &str) -> SessionError {
 }
 
 impl RecordedInputs {
-    fn capsule(&self, point: &Point) -> Result<Result<(Capsule, f64), String>, SessionError> {
+    fn capsule(&self, point: &Point) -> Result<Result<(Capsule, f64), Realised>, SessionError> {
         let (arguments, seconds) = (self.space.arguments(point), self.space.limits().seconds);
-        Ok(match self.recorder.record(&arguments, Duration::from_secs_f64(seconds))? {
+        let time = Duration::from_secs_f64(seconds);
+        let mut files = Vec::new();
+        for (name, source) in self.space.files(point) {
+            match self.contents(source, time)? {
+                Ok(bytes) => files.push((name.to_owned(), bytes)),
+                Err(why) => return Ok(Err(Realised::Not(format!("its file {name} cannot be made: {why}")))),
+            }
+        }
+        let not = |why: String| Err(Realised::Not(why));
+        Ok(match self.recorder.record(&arguments, &files, time)? {
             Recording::Done(mut capsule, seconds) => {
                 if let Some(workload) = self.workload {
                     capsule.outputs = workload.outputs(&capsule);
                 }
                 Ok((*capsule, seconds))
             }
-            Recording::Ended(how) => Err(format!("the application {how}")),
-            Recording::TimeOver => Err(format!("the application took longer than {seconds} s")),
-            Recording::NotRecorded(said) if said.is_empty() => Err("the application gave the GPU nothing to do".into()),
-            Recording::NotRecorded(said) => Err(format!("the application left no recording: {said}")),
+            Recording::Ended(how) => not(format!("the application {how}")),
+            Recording::TimeOver => Err(Realised::NotNow(format!("the application took longer than {seconds} s"))),
+            Recording::NoRoom(why) => Err(Realised::NotNow(format!("the machine had no room for it: {why}"))),
+            Recording::NotRecorded(said) if said.is_empty() => not("the application gave the GPU nothing to do".into()),
+            Recording::NotRecorded(said) => not(format!("the application left no recording: {said}")),
         })
+    }
+
+    /// What a file of an input holds, or why it cannot be made.
+    fn contents(&self, source: FileSource, time: Duration) -> Result<Result<Vec<u8>, String>, SessionError> {
+        Ok(match source {
+            FileSource::Text(text) => Ok(text.into_bytes()),
+            FileSource::Command(words) => self.recorder.printed(&words, &self.place, time)?,
+            FileSource::Copy(name) => {
+                let path = self.place.join(name);
+                fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+            }
+        })
+    }
+}
+
+impl RecordedInputs {
+    fn kept_at(&self, point: &Point, dir: &Path) -> PathBuf {
+        dir.join(format!("{}.capsule", campaign::names::file_name(&format!("{}_{point}", self.name))))
+    }
+
+    fn open_at(&self, path: &Path) -> Result<OpenedCapsule, StudyError> {
+        let name = Some(path.display().to_string());
+        let session = open(Choices { capsule: name, no_app: true, ..self.choices.clone() }).map_err(refused)?;
+        let opened = session.opened_capsule().map_err(refused)?;
+        opened.ok_or_else(|| StudyError::Refused(format!("open {}: it is not a program of a GPU", path.display())))
     }
 }
 
@@ -102,14 +141,11 @@ impl Inputs for RecordedInputs {
     fn realise(&mut self, point: &Point) -> Result<Realised, StudyError> {
         match self.space.check(point) {
             Ok(()) => {}
-            Err(SpaceError::Violated { constraint, .. }) => {
-                return Ok(Realised::Not(format!("the constraint `{constraint}` does not hold")));
-            }
-            Err(error) => return Ok(Realised::Not(error.to_string())),
+            Err(error) => return Ok(Realised::Not(error.violation().unwrap_or_else(|| error.to_string()))),
         }
         let (mut capsule, seconds) = match self.capsule(point).map_err(refused)? {
             Ok(recorded) => recorded,
-            Err(why) => return Ok(Realised::Not(why)),
+            Err(not) => return Ok(not),
         };
         capsule.name = self.capsule_name(point);
         let session = match open_recording(self.choices.clone(), capsule.into()) {
@@ -120,8 +156,11 @@ impl Inputs for RecordedInputs {
             return Ok(Realised::Not("it is not a program of a GPU".to_owned()));
         };
         let instructions = opened.golden_run().thread_instructions();
-        if instructions > self.space.limits().instructions {
-            return Ok(Realised::Not(format!("it is too large: {instructions} thread instructions")));
+        let most = self.space.limits().instructions;
+        if instructions > most {
+            return Ok(Realised::Not(format!(
+                "it is too large: {instructions} thread instructions, of {most} at most"
+            )));
         }
         Ok(Realised::Ready(Box::new(opened), seconds))
     }
@@ -131,18 +170,35 @@ impl Inputs for RecordedInputs {
         // The program was read a moment ago; without it there are no inputs.
         hasher.update(&fs::read(&self.program).unwrap_or_default());
         hasher.update(format!("{:?} {:?}", self.space, self.choices).as_bytes());
+        // The files that files are made of; a name that changes with the input is not among them.
+        for (_, source) in self.space.files(&self.space.reference()) {
+            let words = match source {
+                FileSource::Text(_) => Vec::new(),
+                FileSource::Command(words) => words,
+                FileSource::Copy(name) => vec![name],
+            };
+            for word in words {
+                hasher.update(&fs::read(self.place.join(word)).unwrap_or_default());
+            }
+        }
         hasher.finalize().to_hex().to_string()
     }
 
     fn keep(&mut self, point: &Point, capsule: &OpenedCapsule, dir: &Path) -> Result<OpenedCapsule, StudyError> {
-        let path = dir.join(format!("{}.capsule", campaign::names::file_name(&format!("{}_{point}", self.name))));
+        let path = self.kept_at(point, dir);
         let failed = |error: String| StudyError::Refused(format!("write {}: {error}", path.display()));
         fs::create_dir_all(dir).map_err(|error| failed(error.to_string()))?;
         capsule.golden_run().capsule().write(&path).map_err(|error| failed(error.to_string()))?;
-        let name = Some(path.display().to_string());
-        let session = open(Choices { capsule: name, no_app: true, ..self.choices.clone() }).map_err(refused)?;
-        let opened = session.opened_capsule().map_err(refused)?;
-        opened.ok_or_else(|| StudyError::Refused(format!("open {}: it is not a program of a GPU", path.display())))
+        self.open_at(&path)
+    }
+
+    fn open_kept(&mut self, point: &Point, digest: &str, dir: &Path) -> Result<Option<OpenedCapsule>, StudyError> {
+        let path = self.kept_at(point, dir);
+        // Another program may have left one of this name.
+        match Capsule::open(&path) {
+            Ok(capsule) if capsule.digest().to_string() == digest => self.open_at(&path).map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn command(&self, point: &Point) -> String {

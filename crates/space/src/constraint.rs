@@ -74,6 +74,11 @@ impl Constraint {
         }
     }
 
+    /// Whether all its sums can be computed of the values: none divides by zero or is beyond 64 bits.
+    pub(crate) fn is_computed(&self, values: &[&Value]) -> bool {
+        self.condition.is_computed(values)
+    }
+
     /// Whether the values, in the order of the parameters, fulfil it.
     pub(crate) fn holds(&self, values: &[&Value]) -> bool {
         self.condition.holds(values)
@@ -81,6 +86,13 @@ impl Constraint {
 }
 
 impl Condition {
+    fn is_computed(&self, values: &[&Value]) -> bool {
+        match self {
+            Self::Any(of) | Self::All(of) => of.iter().all(|it| it.is_computed(values)),
+            Self::Compare(left, _, right) => left.value(values).is_some() && right.value(values).is_some(),
+        }
+    }
+
     fn holds(&self, values: &[&Value]) -> bool {
         match self {
             Self::Any(of) => of.iter().any(|it| it.holds(values)),

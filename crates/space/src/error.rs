@@ -24,8 +24,16 @@ pub enum SpaceError {
         /// The parameters.
         known: String,
     },
-    /// A parameter that no argument has: it would change nothing.
-    #[error("use the parameter `{0}`: no argument has {{{0}}}")]
+    /// A file that cannot be made.
+    #[error("take the file `{name}`: {why}")]
+    InputFile {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A parameter that no argument and no file has: it would change nothing.
+    #[error("use the parameter `{0}`: no argument and no file has {{{0}}}")]
     Unused(String),
     /// A point names other parameters than the space has.
     #[error("read the input `{text}`: expected {expected}")]
@@ -47,12 +55,14 @@ pub enum SpaceError {
     #[error("take `limits`: `seconds` is above 0 and at most {0}, and `instructions` is at least 1")]
     Limits(f64),
     /// A point does not fulfil a constraint.
-    #[error("take the input {point}: the constraint `{constraint}` does not hold")]
+    #[error("take the input {point}: {}", violated(constraint, *.is_computed))]
     Violated {
         /// The point.
         point: String,
         /// The constraint.
         constraint: String,
+        /// Whether it can be computed there.
+        is_computed: bool,
     },
     /// A value that the parameter cannot have.
     #[error("set `{name}` to `{value}`: expected {expected}")]
@@ -64,4 +74,25 @@ pub enum SpaceError {
         /// What it may be.
         expected: String,
     },
+}
+
+/// That a constraint does not hold.
+pub(crate) fn violated(constraint: &str, is_computed: bool) -> String {
+    let why = if is_computed {
+        "does not hold"
+    } else {
+        "cannot be computed: a division by zero, or a number beyond 64 bits"
+    };
+    format!("the constraint `{constraint}` {why}")
+}
+
+impl SpaceError {
+    /// Of a constraint that a point does not fulfil, that alone.
+    #[must_use]
+    pub fn violation(&self) -> Option<String> {
+        match self {
+            Self::Violated { constraint, is_computed, .. } => Some(violated(constraint, *is_computed)),
+            _ => None,
+        }
+    }
 }

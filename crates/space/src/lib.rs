@@ -13,16 +13,21 @@
 //! reference = 43
 //! ```
 //!
+//! An application that reads files has them described beside its arguments: a text, what a command prints, or a copy
+//! ([`FileSource`]).
+//!
 //! A [`Point`] prints as `rows=43,cols=2000`, which is its name everywhere. Draws are a pure function of a seed and a
 //! number. Nothing here starts a process or knows a capsule.
 
 mod constraint;
 mod error;
+mod file;
 mod parameter;
 mod point;
 mod space;
 
 pub use error::SpaceError;
+pub use file::FileSource;
 pub use parameter::{Kind, Parameter, Scale, Value};
 pub use point::Point;
 pub use space::{InputLimits, Space};

@@ -5,6 +5,7 @@ use stats::Draws;
 
 use crate::constraint::Constraint;
 use crate::error::SpaceError;
+use crate::file::{FileSource, InputFile};
 use crate::parameter::{Kind, Parameter, Scale, Value};
 use crate::point::Point;
 
@@ -15,6 +16,8 @@ pub struct Space {
     arguments: Vec<String>,
     parameters: Vec<Parameter>,
     constraints: Vec<Constraint>,
+    /// What the application reads beside them.
+    files: Vec<InputFile>,
     limits: InputLimits,
 }
 
@@ -47,6 +50,8 @@ struct File {
     parameters: Vec<Declared>,
     #[serde(default)]
     constraints: Vec<String>,
+    #[serde(default)]
+    files: Vec<InputFile>,
     #[serde(default)]
     limits: InputLimits,
 }
@@ -89,9 +94,13 @@ impl Space {
         if !(limits.seconds > 0.0 && limits.seconds <= MOST_SECONDS && limits.instructions > 0) {
             return Err(SpaceError::Limits(MOST_SECONDS));
         }
-        let space = Self { arguments: file.arguments, parameters, constraints, limits };
+        file.files.iter().try_for_each(InputFile::check)?;
+        if let Some(argument) = file.arguments.iter().find(|argument| argument.contains('\0')) {
+            return Err(SpaceError::File(format!("take the argument {argument:?}: it has a zero byte")));
+        }
+        let space = Self { arguments: file.arguments, parameters, constraints, files: file.files, limits };
         let mut used = Vec::new();
-        for argument in &space.arguments {
+        for argument in space.arguments.iter().chain(space.files.iter().flat_map(InputFile::words)) {
             for name in names(argument) {
                 if !space.parameters.iter().any(|parameter| parameter.name == name) {
                     let (argument, name) = (argument.clone(), name.to_owned());
@@ -120,7 +129,8 @@ impl Space {
         let values: Vec<&Value> = point.values().collect();
         match self.constraints.iter().find(|constraint| !constraint.holds(&values)) {
             Some(constraint) => {
-                Err(SpaceError::Violated { point: point.to_string(), constraint: constraint.to_string() })
+                let is_computed = constraint.is_computed(&values);
+                Err(SpaceError::Violated { point: point.to_string(), constraint: constraint.to_string(), is_computed })
             }
             None => Ok(()),
         }
@@ -172,13 +182,12 @@ impl Space {
     /// The arguments of the command line at a point.
     #[must_use]
     pub fn arguments(&self, point: &Point) -> Vec<String> {
-        let filled = |argument: &String| {
-            point
-                .values
-                .iter()
-                .fold(argument.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &value.to_string()))
-        };
-        self.arguments.iter().map(filled).collect()
+        self.arguments.iter().map(|argument| filled(argument, point)).collect()
+    }
+
+    /// The files that the application reads at a point: the name of each, and what it holds.
+    pub fn files<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = (&'a str, FileSource)> {
+        self.files.iter().map(|file| (file.name(), file.source(|text| filled(text, point))))
     }
 
     fn names(&self) -> String {
@@ -189,6 +198,12 @@ impl Space {
         let pairs = self.parameters.iter().map(|parameter| format!("{}=VALUE", parameter.name));
         pairs.collect::<Vec<_>>().join(",")
     }
+}
+
+/// A text with the values of a point for the names in braces.
+fn filled(text: &String, point: &Point) -> String {
+    let values = point.values.iter();
+    values.fold(text.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &value.to_string()))
 }
 
 /// The names in braces in an argument.
@@ -213,7 +228,8 @@ impl Declared {
                 if step < 1 {
                     return Err(wrong("its `step` is not above 0"));
                 }
-                let over = high.checked_sub(low).map_or(0, |span| span.max(0) % step);
+                let span = high.checked_sub(low).ok_or_else(|| wrong("its range has more than 2^63 values"))?;
+                let over = span.max(0) % step;
                 Kind::Int { low, high: high - over, step, scale: self.scale }
             }
             "float" => {
@@ -225,11 +241,26 @@ impl Declared {
             }
             "choice" => {
                 let values = self.values.clone().filter(|values| !values.is_empty());
-                Kind::Choice(values.ok_or_else(|| wrong("it has no `values = [\"…\"]`"))?)
+                let values = values.ok_or_else(|| wrong("it has no `values = [\"…\"]`"))?;
+                if values.iter().any(|value| value.contains('\0')) {
+                    return Err(wrong("one of its `values` has a zero byte"));
+                }
+                if let Some((_, twice)) =
+                    values.iter().enumerate().find(|(number, value)| values[..*number].contains(value))
+                {
+                    return Err(wrong(&format!("`{twice}` is twice among its `values`")));
+                }
+                Kind::Choice(values)
             }
             "seed" => Kind::Seed,
             _ => return Err(wrong("its kind is none of int, float, choice, seed")),
         };
+        if self.range.is_some() && matches!(kind, Kind::Choice(_) | Kind::Seed) {
+            return Err(wrong("only numbers (`kind = \"int\"` or `\"float\"`) have a `range`"));
+        }
+        if self.values.is_some() && !matches!(kind, Kind::Choice(_)) {
+            return Err(wrong("only choices (`kind = \"choice\"`) have `values`"));
+        }
         if self.step.is_some() && !matches!(kind, Kind::Int { .. }) {
             return Err(wrong("only whole numbers (`kind = \"int\"`) have a `step`"));
         }

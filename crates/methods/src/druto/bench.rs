@@ -6,7 +6,7 @@
 use campaign::{SelectionWords, Subject as _};
 use serde::{Deserialize, Serialize};
 use space::Point;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::{CellFaults, Cells};
 use super::ends::{Ends, Rate, Tally};
@@ -77,13 +77,24 @@ pub(super) struct Bench<'a, 'c> {
     pub(super) cost: Cost,
     /// By input, its facts, or why it cannot be run.
     known: BTreeMap<String, Result<InputFacts, String>>,
+    /// Of them, those that could not be run now and may another time.
+    passing: BTreeSet<String>,
     open: OpenInputs,
 }
 
 impl<'a, 'c> Bench<'a, 'c> {
     pub(super) fn new(inputs: &'a mut dyn Inputs, campaigns: &'a mut Campaigns<'c>, fitness: Fitness) -> Self {
         let (kernel, cost) = (String::new(), Cost::default());
-        Self { inputs, campaigns, kernel, fitness, cost, known: BTreeMap::new(), open: OpenInputs::default() }
+        Self {
+            inputs,
+            campaigns,
+            kernel,
+            fitness,
+            cost,
+            known: BTreeMap::new(),
+            passing: BTreeSet::new(),
+            open: OpenInputs::default(),
+        }
     }
 
     /// Runs an input, or takes it from those that are still open; it costs the same. The inner error says why the input cannot
@@ -113,6 +124,7 @@ impl<'a, 'c> Bench<'a, 'c> {
                     (*capsule, seconds)
                 }
                 Realised::Not(why) => return Ok(Err(self.refuse(text, why))),
+                Realised::NotNow(why) => return Ok(Err(self.refuse_now(text, why))),
             },
         };
         if self.kernel.is_empty() || self.known.contains_key(&text) {
@@ -133,6 +145,12 @@ impl<'a, 'c> Bench<'a, 'c> {
         why
     }
 
+    /// The same of an input that may run another time, so that it is not kept.
+    fn refuse_now(&mut self, text: String, why: String) -> String {
+        self.passing.insert(text.clone());
+        self.refuse(text, why)
+    }
+
     /// The facts of an input.
     pub(super) fn facts(&mut self, point: &Point) -> Result<Result<InputFacts, String>, StudyError> {
         let text = point.to_string();
@@ -145,7 +163,9 @@ impl<'a, 'c> Bench<'a, 'c> {
         if !self.known.contains_key(&text) {
             drop(self.open(point)?);
             let facts = self.known.entry(text.clone()).or_insert_with(|| Err(nothing_said()));
-            self.campaigns.keep(&text, &what, facts)?;
+            if !self.passing.contains(&text) {
+                self.campaigns.keep(&text, &what, facts)?;
+            }
         }
         let facts = self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said()));
         self.cost.seconds += facts.as_ref().map_or(0.0, |facts| facts.seconds);

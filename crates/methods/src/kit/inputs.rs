@@ -37,6 +37,12 @@ pub trait Inputs {
     /// If it cannot be written.
     fn keep(&mut self, point: &Point, capsule: &OpenedCapsule, dir: &Path) -> Result<OpenedCapsule, StudyError>;
 
+    /// Opens the capsule of an input that was kept in a directory, if a capsule of this digest is there.
+    ///
+    /// # Errors
+    /// If it is there and cannot be opened.
+    fn open_kept(&mut self, point: &Point, digest: &str, dir: &Path) -> Result<Option<OpenedCapsule>, StudyError>;
+
     /// The command that records an input, for a user.
     fn command(&self, point: &Point) -> String;
 }
@@ -46,6 +52,9 @@ pub trait Inputs {
 pub enum Realised {
     /// Its golden run is done; the seconds that the process took.
     Ready(Box<OpenedCapsule>, f64),
-    /// There is none, with the reason: it crashed, hung, refused the input, or used no GPU.
+    /// There is none, with the reason: it crashed, refused the input, or used no GPU.
     Not(String),
+    /// There is none now, with the reason: it took too long, or the machine had no room for it. Another time it may be there, so that
+    /// this is not kept.
+    NotNow(String),
 }

@@ -131,7 +131,7 @@ impl Analysed {
 
 fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let asked = Request::of(&request.options, request.declared.as_deref())?;
-    let found = Minimiser::run(request.inputs, asked.target, campaigns)?.kept(request.inputs, &campaigns.dir)?;
+    let found = Minimiser::run(request.inputs, asked.target, campaigns)?.kept(request.inputs, campaigns)?;
     // Both are planned before either is run: a refusal costs no runs.
     let planned = |input: &Evaluated| Planned::of(&input.capsule, &asked.settings, asked.judges(input)?, campaigns);
     let (reference, small) = (planned(&found.reference)?, planned(&found.smallest)?);

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use space::{Kind, Point, Space, Value};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::coverage::{Criterion, Executed, Quality};
 use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
@@ -49,6 +48,21 @@ struct Measured {
     quality: Quality,
 }
 
+/// The evaluation under which the digest of a capsule is kept that lies beside.
+const KEPT: &str = "capsule";
+
+/// The capsule of an input that an earlier run of the command left, if it did.
+fn kept(
+    inputs: &mut dyn Inputs,
+    point: &Point,
+    campaigns: &Campaigns<'_>,
+) -> Result<Option<OpenedCapsule>, StudyError> {
+    match campaigns.known::<String>(&point.to_string(), KEPT)? {
+        Some(digest) => inputs.open_kept(point, &digest, &campaigns.dir),
+        None => Ok(None),
+    }
+}
+
 /// Looks for a small input.
 pub(super) struct Minimiser<'a> {
     inputs: &'a mut dyn Inputs,
@@ -58,6 +72,9 @@ pub(super) struct Minimiser<'a> {
     /// By its text, what an input came to; none if it could not be run.
     known: BTreeMap<String, Option<Measured>>,
     refused: Vec<(String, String)>,
+    /// The input that was run last, and the best of those that were run now.
+    last: Option<Evaluated>,
+    best: Option<Evaluated>,
 }
 
 /// A search that is over.
@@ -77,9 +94,11 @@ impl Minimised {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub(super) fn kept(mut self, inputs: &mut dyn Inputs, dir: &Path) -> Result<Self, StudyError> {
+    pub(super) fn kept(mut self, inputs: &mut dyn Inputs, campaigns: &Campaigns<'_>) -> Result<Self, StudyError> {
         for input in [&mut self.reference, &mut self.smallest] {
-            input.capsule = inputs.keep(&input.point, &input.capsule, dir)?;
+            input.capsule = inputs.keep(&input.point, &input.capsule, &campaigns.dir)?;
+            let digest = input.capsule.golden_run().capsule().digest().to_string();
+            campaigns.keep(&input.point.to_string(), KEPT, &digest)?;
         }
         Ok(self)
     }
@@ -97,25 +116,26 @@ impl<'a> Minimiser<'a> {
     ) -> Result<Minimised, StudyError> {
         let space = inputs.space().clone();
         let point = space.reference();
-        let capsule = match inputs.realise(&point)? {
-            Realised::Ready(capsule, _) => *capsule,
-            Realised::Not(why) => {
-                return Err(StudyError::Refused(format!(
-                    "run {} with the reference input {point}: {why}",
-                    inputs.name()
-                )));
-            }
+        let capsule = match kept(inputs, &point, campaigns)? {
+            Some(capsule) => capsule,
+            None => reference(inputs, &point)?,
         };
         let executed = Executed::of(capsule.golden_run());
         let reference = Evaluated { quality: executed.quality(&executed), point, capsule };
         let start = Candidate { point: reference.point.clone(), measured: reference.measured() };
         let known = BTreeMap::from([(start.point.to_string(), Some(start.measured))]);
-        let mut search = Self { inputs, space, target, reference: executed, known, refused: Vec::new() };
+        let mut search =
+            Self { inputs, space, target, reference: executed, known, refused: Vec::new(), last: None, best: None };
         let mut best = start.clone();
         for number in search.order(&start, campaigns)? {
             best = search.shrink(&best, number, campaigns)?;
         }
-        let smallest = if best.point == reference.point { reference.clone() } else { search.again(&best.point)? };
+        let found = search.best.take().filter(|it| it.point == best.point);
+        let smallest = match found {
+            _ if best.point == reference.point => reference.clone(),
+            Some(found) => found,
+            None => search.again(&best, campaigns)?,
+        };
         let evaluations = search.known.len() as u64;
         Ok(Minimised { reference, smallest, evaluations, refused: search.refused })
     }
@@ -132,12 +152,24 @@ impl<'a> Minimiser<'a> {
         }
         // By the reference's text, since quality is relative to it.
         let what = format!("quality of {}", self.space.reference());
-        let measured = campaigns.value(&text, &what, |_| {
-            Ok(match self.inputs.realise(point)? {
-                Realised::Ready(capsule, _) => Ok(self.evaluated(point, *capsule).measured()),
-                Realised::Not(why) => Err(why),
-            })
-        })?;
+        let measured = match campaigns.known(&text, &what)? {
+            Some(measured) => measured,
+            None => match self.inputs.realise(point)? {
+                Realised::Ready(capsule, _) => {
+                    let it = self.evaluated(point, *capsule);
+                    let measured: Result<Measured, String> = Ok(it.measured());
+                    self.last = Some(it);
+                    campaigns.keep(&text, &what, &measured)?;
+                    measured
+                }
+                Realised::Not(why) => {
+                    let measured = Err(why);
+                    campaigns.keep(&text, &what, &measured)?;
+                    measured
+                }
+                Realised::NotNow(why) => Err(why),
+            },
+        };
         let found = match measured {
             Ok(measured) => Some(measured),
             Err(why) => {
@@ -154,14 +186,29 @@ impl<'a> Minimiser<'a> {
         Evaluated { point: point.clone(), capsule, quality }
     }
 
-    /// The capsule of an input that was run before.
-    fn again(&mut self, point: &Point) -> Result<Evaluated, StudyError> {
-        match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => Ok(self.evaluated(point, *capsule)),
-            Realised::Not(why) => Err(StudyError::Refused(format!(
-                "run {} with the input {point} again: {why}, though it ran before",
-                self.inputs.name()
-            ))),
+    /// The capsule of an input that an earlier run of the command measured.
+    fn again(&mut self, best: &Candidate, campaigns: &Campaigns<'_>) -> Result<Evaluated, StudyError> {
+        let point = &best.point;
+        if let Some(capsule) = kept(self.inputs, point, campaigns)? {
+            return Ok(self.evaluated(point, capsule));
+        }
+        let why = match self.inputs.realise(point)? {
+            Realised::Ready(capsule, _) => {
+                let again = self.evaluated(point, *capsule);
+                if again.instructions() == best.measured.instructions {
+                    return Ok(again);
+                }
+                varies(best.measured.instructions, again.instructions())
+            }
+            Realised::Not(why) | Realised::NotNow(why) => format!("{why}, though it ran before"),
+        };
+        Err(StudyError::Refused(format!("run {} with the input {point} again: {why}", self.inputs.name())))
+    }
+
+    /// Keeps the capsule of the best input so far, if it was run now.
+    fn remember(&mut self, best: &Candidate) {
+        if let Some(last) = self.last.take_if(|last| last.point == best.point) {
+            self.best = Some(last);
         }
     }
 
@@ -213,6 +260,7 @@ impl<'a> Minimiser<'a> {
                 let found = self.evaluate(&best.point.with(number, value), campaigns)?;
                 let cheaper = |it: &Candidate| it.measured.instructions < best.measured.instructions;
                 if let Some(found) = found.filter(|it| self.passes(it) && cheaper(it)) {
+                    self.remember(&found);
                     best = found;
                 }
             }
@@ -227,6 +275,7 @@ impl<'a> Minimiser<'a> {
             match found.filter(|it| self.passes(it) && no_dearer(it)) {
                 Some(found) => {
                     let least = value == low;
+                    self.remember(&found);
                     best = found;
                     if least {
                         break;
@@ -238,6 +287,33 @@ impl<'a> Minimiser<'a> {
         }
         Ok(best)
     }
+}
+
+/// The capsule of the reference, which has to give the GPU the same to do twice: else no input can be compared with it.
+fn reference(inputs: &mut dyn Inputs, point: &Point) -> Result<OpenedCapsule, StudyError> {
+    let mut run = || match inputs.realise(point)? {
+        Realised::Ready(capsule, _) => Ok(*capsule),
+        Realised::Not(why) | Realised::NotNow(why) => {
+            Err(StudyError::Refused(format!("run {} with the reference input {point}: {why}", inputs.name())))
+        }
+    };
+    let (first, second) = (run()?, run()?);
+    let [one, two] = [&first, &second].map(|it| it.golden_run().thread_instructions());
+    let executed = Executed::of(second.golden_run());
+    let same = Executed::of(first.golden_run()).quality(&executed) == executed.quality(&executed);
+    if one == two && same {
+        return Ok(first);
+    }
+    let name = inputs.name();
+    Err(StudyError::Refused(format!("run {name} with the reference input {point} twice: {}", varies(one, two))))
+}
+
+/// That an application is not the same twice.
+fn varies(one: u64, two: u64) -> String {
+    format!(
+        "it gives the GPU another work each time ({one} and {two} thread instructions); fix its seed, or whatever else differs, so that \
+         inputs can be compared"
+    )
 }
 
 impl Evaluated {

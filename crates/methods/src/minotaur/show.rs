@@ -63,7 +63,10 @@ pub(super) fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) 
         ]
     };
     table.rows = vec![row("reference", &found.reference, reference), row("minimised", &found.smallest, small)];
-    table.notes.push(format!("{} inputs were run to find it.", found.evaluations));
+    table.notes.push(match found.evaluations {
+        1 => "1 input was run to find it.".to_owned(),
+        inputs => format!("{inputs} inputs were run to find it."),
+    });
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     found.refused.iter().for_each(|(_, why)| *reasons.entry(why).or_default() += 1);
     let lost = |(why, count): (&&str, &u64)| {

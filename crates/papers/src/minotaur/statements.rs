@@ -11,6 +11,12 @@ use crate::words::{listed, percent};
 /// The order whose gain the chapter finds best.
 const RANDOM: &str = "Random";
 
+/// Means of the same gains differ by no more than this.
+const ROUNDING: f64 = 1e-9;
+
+/// How far apart the times of the same analysis were found from one day to another: a factor of 1.9 at most.
+const SPREAD: f64 = 2.0;
+
 /// All statements.
 pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
     vec![
@@ -116,9 +122,18 @@ fn largest(claim: &str, name: &str, paper: &str, all: &[Measured], of: impl Fn(&
     let mut found: Vec<(&str, f64)> = of_chapter.filter_map(|it| Some((it.name, of(it)?))).collect();
     found.sort_by(|one, two| two.1.total_cmp(&one.1));
     let is_there = found.iter().any(|(it, _)| *it == name) && found.len() > 1;
-    let verdict = if is_there { Verdict::plain(found[0].0 == name) } else { Verdict::Open };
+    let own = found.iter().find(|(it, _)| *it == name).map_or(0.0, |it| it.1);
+    let others = found.iter().filter(|(it, _)| *it != name).map(|it| it.1).fold(0.0, f64::max);
+    let verdict = match () {
+        () if is_there && own >= SPREAD * others => Verdict::Holds,
+        () if is_there && others >= SPREAD * own => Verdict::Fails,
+        () => Verdict::Open,
+    };
     let ours: Vec<String> = found.iter().map(|(name, factor)| format!("{name} {factor:.2}×")).collect();
-    let rule = format!("{name} has the largest factor of the chapter's applications");
+    let rule = format!(
+        "{name} has the largest factor of the chapter's applications; undecided within a factor of two, by which times of the same analysis \
+         differ"
+    );
     statement(claim, paper, listed(ours), Judged::by(rule, verdict))
 }
 
@@ -189,7 +204,17 @@ fn accuracy(all: &[Measured]) -> Vec<Statement> {
     let most = all.iter().filter(|it| it.count("sdc_pcs.ref_sdc_plus") == 0).count();
     vec![
         mean(
-            ("Min finds 96 % of the SDC-PCs that both find (Section 3.5.1)", 0.96, Number::Share, Bound::Least),
+            (
+                "Min finds at least 95 % of the SDC-PCs of Ref (the chapter's use of it)",
+                0.95,
+                Number::Share,
+                Bound::Least,
+            ),
+            all,
+            |it| it.number("found.rate"),
+        ),
+        mean(
+            ("Min finds 96 % of the SDC-PCs that either finds (Section 3.5.1)", 0.96, Number::Share, Bound::Least),
             all,
             |it| it.number("accuracy.minimised.rate"),
         ),
@@ -221,9 +246,14 @@ fn accuracy(all: &[Measured]) -> Vec<Statement> {
             format!("none in {most} of {}", all.len()),
             Judged::by("the chapter does not say how many are many", Verdict::Open),
         ),
-        unmeasured(
-            "no RefSDC lies in a branch pair that Min does not cover, four lie in def-use pairs (Section 3.5.1)",
-            "0 and 4",
+        each(
+            (
+                "no RefSDC lies in a branch pair that Min does not cover (Section 3.5.1)",
+                "0",
+                "Min covers all branch pairs of Ref, so that none of its RefSDC lies in another",
+            ),
+            &all.iter().collect::<Vec<_>>(),
+            |it| Some(it.number("minimised.quality.branch.rate")? >= 1.0),
         ),
     ]
 }
@@ -247,8 +277,13 @@ fn injections(all: &[Measured]) -> Vec<Statement> {
     };
     let first = |input: &str, name: &str| {
         let means = best(input);
-        let shown: Vec<String> = means.iter().take(3).map(|(name, gain)| format!("{name} {gain:.2}×")).collect();
-        let verdict = means.first().map_or(Verdict::Open, |(first, _)| Verdict::plain(*first == RANDOM));
+        let random = means.iter().find(|(name, _)| *name == RANDOM).copied();
+        let mut shown: Vec<(&str, f64)> = random.into_iter().collect();
+        shown.extend(means.iter().filter(|(name, _)| *name != RANDOM).take(3));
+        let shown: Vec<String> = shown.iter().map(|(name, gain)| format!("{name} {gain:.2}×")).collect();
+        let both = random.zip(means.first().copied());
+        let verdict =
+            both.map_or(Verdict::Open, |((_, random), (_, first))| Verdict::plain(random >= first - ROUNDING));
         let claim = format!("random order has the largest mean gain of all orders for {name} (Section 3.5.2)");
         statement(&claim, "the first of 38", listed(shown), Judged::by("no order has a larger mean gain", verdict))
     };
@@ -258,14 +293,13 @@ fn injections(all: &[Measured]) -> Vec<Statement> {
         percent(ratios.iter().sum::<f64>() / ratios.len().max(1) as f64)
     };
     vec![
-        each(
-            (
-                "all sites of Min take about as many injections as 99 % of Ref's in Blackscholes, Swaptions, LU and FFT (Figure 3.3)",
-                "comparable",
-                "Min at 100 % takes at most as many pilots as Ref at 99 % in each of these",
-            ),
-            &named(all, &["Blackscholes", "Swaptions", "LU", "FFT"]),
-            |it| Some(of_all(it, "minimised.pilots")? <= it.count("reference.pilots")),
+        vague(
+            "all sites of Min take about as many injections as 99 % of Ref's in Blackscholes, Swaptions, LU and FFT (Figure 3.3)",
+            "comparable",
+            listed(named(all, &["Blackscholes", "Swaptions", "LU", "FFT"]).into_iter().filter_map(|it| {
+                let small = of_all(it, "minimised.pilots")?;
+                Some(format!("{} {:.2}×", it.name, small as f64 / it.count("reference.pilots").max(1) as f64))
+            })),
         ),
         each(
             (
@@ -344,7 +378,7 @@ fn extensions(all: &[Measured]) -> Vec<Statement> {
         mean(factor("MinEIP is 18× faster than Ref (Section 3.6.1)", 18.0), all, times("reference", "minimised_eip")),
         mean(
             (
-                "Min finds 96 % of the approximable PCs that both find (Section 3.6.1)",
+                "Min finds 96 % of the approximable PCs that either finds (Section 3.6.1)",
                 0.96,
                 Number::Share,
                 Bound::Least,

@@ -41,7 +41,7 @@ fn priority(gain: f64) -> Value {
 
 fn document(Found { small, reference, gain }: Found) -> Value {
     let input = |name: &str, instructions: f64, pilots: u64, explored: u64| {
-        let quality = json!({ "rate": 0.999 });
+        let quality = json!({ "rate": if name == "n=9" || small > 90 { 1.0 } else { 0.999 } });
         json!({
             "input": name, "thread_instructions": instructions as u64, "pilots": pilots, "pilots_run": pilots,
             "explored": explored, "seconds_of_a_run": instructions,
