@@ -14,6 +14,9 @@ use std::{fs, io};
 /// How large a file may become that a recorded process writes, its outputs and its recording included.
 const FILE_BYTES: u64 = 256 << 20;
 
+/// The signal that ends a process whose file becomes larger than it may: SIGXFSZ.
+const TOO_LARGE: i32 = 25;
+
 /// Records an application for one command line after the other. Its temporary files go when it is dropped, and also when we
 /// end in any other way.
 #[derive(Debug)]
@@ -119,6 +122,9 @@ impl Recorder {
         let _ = fs::remove_file(&path);
         if ended.status.is_none() {
             return Ok(Recording::TimeOver);
+        }
+        if ended.signal() == Some(TOO_LARGE) {
+            return Ok(Recording::Ended(format!("wrote more than {} MiB", FILE_BYTES >> 20)));
         }
         if ended.code() != Some(0) {
             let said = tail(&ended.stderr);

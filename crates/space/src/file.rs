@@ -68,3 +68,45 @@ impl InputFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{FileSource, Space};
+
+    fn read(files: &str) -> Result<Space, String> {
+        let text = format!(
+            "arguments = [\"{{n}}\"]\nparameters = [{{ name = \"n\", kind = \"int\", range = [1, 9], reference = 4 }}]\nfiles = [{files}]"
+        );
+        Space::read(&text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_are_made_of_the_values_of_a_point() {
+        let space = read(
+            "{ name = \"a/b.txt\", text = \"{n} {n}\" }, { name = \"c\", command = [\"gen\", \"-{n}\"] }, { name = \"d\", from = \"{n}.bin\" }",
+        );
+        let space = space.unwrap();
+        let point = space.parse("n=7").unwrap();
+        let files: Vec<(&str, FileSource)> = space.files(&point).collect();
+        let command = FileSource::Command(vec!["gen".to_owned(), "-7".to_owned()]);
+        let (text, copy) = (FileSource::Text("7 7".to_owned()), FileSource::Copy("7.bin".to_owned()));
+        assert_eq!(files, [("a/b.txt", text), ("c", command), ("d", copy)]);
+    }
+
+    #[test]
+    fn a_file_has_one_source_and_stays_where_the_application_runs() {
+        for (file, part) in [
+            ("{ name = \"../a\", text = \"\" }", "within the directory"),
+            ("{ name = \"/a\", text = \"\" }", "within the directory"),
+            ("{ name = \"\", text = \"\" }", "within the directory"),
+            ("{ name = \"a\" }", "it has one of `text`, `command`"),
+            ("{ name = \"a\", text = \"\", from = \"b\" }", "it has one of `text`, `command`"),
+            ("{ name = \"a\", command = [] }", "its `command` has words"),
+            ("{ name = \"a\", text = \"{m}\" }", "there is no parameter `m`"),
+            ("{ name = \"a\", txt = \"\" }", "unknown field"),
+        ] {
+            let error = read(file).unwrap_err();
+            assert!(error.contains(part), "{file}: {error}");
+        }
+    }
+}

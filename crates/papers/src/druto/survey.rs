@@ -58,6 +58,7 @@ impl Goal {
 const RECORDS: &[(&str, Goal, &str)] = &[
     ("pathfinder", Goal::Proxy, include_str!("../../../../records/search/pathfinder_proxy.json")),
     ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
+    ("blackscholes", Goal::Proxy, include_str!("../../../../records/search/blackscholes_proxy.json")),
     ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
     ("hotspot", Goal::Rate, include_str!("../../../../records/search/hotspot_sdc.json")),
     ("sobel", Goal::Rate, include_str!("../../../../records/search/sobel_sdc.json")),
