@@ -109,7 +109,7 @@ fn protected(sources: &[Source]) -> Result<Vec<Source>> {
     let mut found = Vec::new();
     for (name, text) in sources {
         let module = ptx::parse(name, text).map_err(|errors| anyhow::anyhow!("{errors}"))?;
-        for scheme in Scheme::ALL {
+        for scheme in Scheme::all() {
             let protected = rewrite::protect(&module, scheme, &|_, _| true)?;
             found.push((format!("{name}, {}", scheme.word()), ptx::print(&protected.module)));
         }

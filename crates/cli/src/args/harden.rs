@@ -11,7 +11,8 @@ pub(crate) struct Harden {
     pub(crate) capsule: String,
     /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers), sriv
     /// (a duplicate before each instruction, compared at once); with fastsig- before them, comparisons set a signature that
-    /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended
+    /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended. hw-notify, hw-sig
+    /// (of DRDV; with -sriv, of SRIV) are performance proxies of hardware that compares: they detect nothing
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Scheme,
     /// Protect these instructions alone: kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b (numbers of instructions in their
@@ -50,6 +51,6 @@ pub(crate) struct Harden {
 }
 
 fn scheme(word: &str) -> Result<Scheme, String> {
-    let words: Vec<&str> = Scheme::ALL.into_iter().map(Scheme::word).collect();
+    let words: Vec<&str> = Scheme::all().map(Scheme::word).collect();
     Scheme::from_word(word).ok_or_else(|| format!("expected one of: {}", words.join(", ")))
 }

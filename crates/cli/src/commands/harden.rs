@@ -20,12 +20,18 @@ use std::sync::atomic::AtomicBool;
 const DILUTION: &str = "Rates are over all instructions of the kernels: those that protection adds seldom corrupt anything, and dilute \
                         the rate. The rate times the instructions executed is what a beam sees.";
 
+/// The note of a performance proxy.
+const PROXY: &str = "This is a performance proxy of hardware that is not there: its kernels have about the cost that they would have \
+                     with it, and detect nothing. No coverage follows from it, and no campaign runs on it.";
+
 /// What came of hardening.
 #[derive(Serialize)]
 struct Hardened {
     format: &'static str,
     name: String,
     scheme: &'static str,
+    /// Whether protected kernels notice faults; a proxy for costs does not.
+    detects: bool,
     /// The digest of the capsule that it was made of.
     original: String,
     digest: String,
@@ -67,14 +73,23 @@ struct Irradiated {
 pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_YET)?;
     let original = capsules::open(&args.capsule)?;
+    let proxy = args.scheme.is_proxy();
+    if proxy && (!args.protect.is_empty() || args.from.is_some()) {
+        let scheme = args.scheme.word();
+        let error = anyhow!(
+            "harden by {scheme}: it is a performance proxy, which protects nothing; leave --protect and --from out"
+        );
+        return Err(Failure::new(Code::Usage, error));
+    }
+    let runs = if proxy { 0 } else { args.runs };
     let (choice, mut chosen) = chosen(args)?.unzip();
     let made = harden(&original, args.scheme, choice.as_ref()).code(Code::Refused)?;
     let digest = made.capsule.digest().to_string();
     out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
     let path = args.out.to_string_lossy().into_owned();
-    let irradiated = |name: &str| (args.runs > 0).then(|| irradiated(args, name, &stop)).transpose();
+    let irradiated = |name: &str| (runs > 0).then(|| irradiated(args, name, &stop)).transpose();
     // Every golden run is compared with the recording: what is hardened gives the same bits, or this fails.
-    if args.runs == 0 {
+    if runs == 0 {
         capsules::ready(&path, &inject::Setup::default())?;
     }
     let (before, after) = (irradiated(&args.capsule)?, irradiated(&path)?);
@@ -85,6 +100,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         format: "beamline.hardened/1",
         name: made.capsule.name.clone(),
         scheme: args.scheme.word(),
+        detects: !proxy,
         original: original.digest().to_string(),
         digest,
         coverage: made.coverage,
@@ -92,7 +108,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         before,
         after,
         gpu: args.gpu.then(|| timed(&original, &made.capsule, args.repeat)).transpose()?,
-        note: DILUTION,
+        note: if proxy { PROXY } else { DILUTION },
     };
     if args.json {
         out::json(&document)?;
@@ -142,8 +158,9 @@ impl Irradiated {
 
 fn text(document: &Hardened) -> String {
     let (coverage, of) = (&document.coverage, &document.coverage.instructions);
+    let what = if document.detects { "protected" } else { "written as performance proxies, which detect nothing" };
     let mut text = format!(
-        "{}: {} kernels protected, {} left as they are\n\n",
+        "{}: {} kernels {what}, {} left as they are\n\n",
         document.name,
         coverage.protected.len(),
         coverage.refused.len()
@@ -180,6 +197,9 @@ fn text(document: &Hardened) -> String {
             let _ = writeln!(text, "\nSDC rate × instructions: {} of what it was", percent(after / before));
         }
         let _ = writeln!(text, "{}", document.note);
+    }
+    if !document.detects {
+        let _ = writeln!(text, "\n{}", document.note);
     }
     document.gpu.iter().for_each(|gpu| text.push_str(&gpu.text()));
     text

@@ -90,3 +90,18 @@ fn a_choice_that_means_nothing_is_refused_before_anything_is_written() {
     assert!(other.contains("it has the format beamline.info/1"), "{other}");
     assert!(said(&["--from", path(&from)]).contains("--overhead"), "{}", said(&["--from", path(&from)]));
 }
+
+#[test]
+fn a_proxy_says_that_it_detects_nothing_and_no_campaign_runs_on_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("proxy.capsule");
+    for scheme in ["hw-notify", "hw-sig-sriv"] {
+        let found = json(&["harden", "pathfinder", "--scheme", scheme, "--json", "--out", path(&out)]);
+        assert_eq!((found["detects"].as_bool(), found.get("after")), (Some(false), None), "{found}");
+        assert!(found["note"].as_str().unwrap().contains("performance proxy"), "{found}");
+        let refused = run(&["campaign", path(&out), "--runs", "10"]);
+        assert!(stderr(&refused).contains("performance proxy, which detects nothing"), "{}", stderr(&refused));
+    }
+    let words = ["harden", "pathfinder", "--scheme", "hw-sig", "--protect", "pc=0-9", "--out", path(&out)];
+    assert!(stderr(&run(&words)).contains("leave --protect and --from out"));
+}

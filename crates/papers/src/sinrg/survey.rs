@@ -176,7 +176,7 @@ fn injected(
     let count = runs(shop, RUNS);
     let FinishedCampaign { results, .. } = shop.campaigns.sampled(original, "as-it-is", count)?;
     let mut protected = Vec::new();
-    for scheme in Scheme::ALL {
+    for scheme in Scheme::INSTRUCTIONS {
         let (hardened, coverage) = harden_opened(original, scheme, None)?;
         let ends = RunEnds::of(&shop.campaigns.sampled(&hardened, "protected", count)?.results)?;
         let (before, after) = (coverage.before, coverage.instructions.all());

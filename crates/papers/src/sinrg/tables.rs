@@ -24,14 +24,14 @@ fn each(survey: &SinrgSurvey) -> impl Iterator<Item = (&InjectedWorkload, &Prote
 /// How many more instructions there are, static and dynamic, by workload and scheme.
 pub(super) fn growth(survey: &SinrgSurvey) -> Table {
     let mut columns = vec!["workload".to_owned()];
-    for scheme in Scheme::ALL {
+    for scheme in Scheme::INSTRUCTIONS {
         columns.extend(["static", "dynamic"].map(|which| format!("{}, {which}", scheme.word())));
     }
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut table = Table::new("More instructions of PTX than without protection", &names);
     for it in &survey.injected {
         let mut row = vec![Cell::text(&it.name)];
-        for scheme in Scheme::ALL {
+        for scheme in Scheme::INSTRUCTIONS {
             let Some(by) = it.by(scheme) else {
                 row.extend([Cell::None, Cell::None]);
                 continue;
@@ -99,7 +99,7 @@ pub(super) fn outcomes(survey: &SinrgSurvey) -> Table {
 /// Figure 4.5: times on GPUs.
 pub(super) fn times(survey: &SinrgSurvey) -> Table {
     let mut columns = vec!["workload"];
-    columns.extend(Scheme::ALL.map(Scheme::word));
+    columns.extend(Scheme::INSTRUCTIONS.map(Scheme::word));
     let mut table = Table::new("Time of all kernels, as a multiple of that without protection", &columns);
     let found = |name: &str, scheme: Scheme| {
         survey
@@ -110,7 +110,7 @@ pub(super) fn times(survey: &SinrgSurvey) -> Table {
     };
     for name in CHAPTER {
         let mut row = vec![Cell::text(name)];
-        row.extend(Scheme::ALL.map(|scheme| found(name, scheme)));
+        row.extend(Scheme::INSTRUCTIONS.map(|scheme| found(name, scheme)));
         table.rows.push(row);
     }
     table
@@ -119,7 +119,7 @@ pub(super) fn times(survey: &SinrgSurvey) -> Table {
 /// Which GPUs and schemes have times.
 pub(super) fn devices(survey: &SinrgSurvey) -> String {
     let has = |scheme: &Scheme| survey.timed.iter().any(|it| it.scheme == scheme.word());
-    let (with, without): (Vec<Scheme>, Vec<Scheme>) = Scheme::ALL.into_iter().partition(has);
+    let (with, without): (Vec<Scheme>, Vec<Scheme>) = Scheme::INSTRUCTIONS.into_iter().partition(has);
     let words = |schemes: &[Scheme]| listed(schemes.iter().map(|scheme| scheme.word()));
     let mut devices: Vec<&str> = survey.timed.iter().map(|it| it.device.as_str()).collect();
     devices.sort_unstable();

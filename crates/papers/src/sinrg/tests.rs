@@ -14,7 +14,7 @@ use super::tables::devices;
 use crate::checks::{are_in, are_judged, fill, statement, verdict};
 use crate::statements::Verdict;
 
-/// Numbers by scheme, in the order of `Scheme::ALL`: DRDV, FastSig-DRDV, SRIV, FastSig-SRIV.
+/// Numbers by scheme, in the order of `Scheme::INSTRUCTIONS`: DRDV, FastSig-DRDV, SRIV, FastSig-SRIV.
 #[derive(Clone, Copy)]
 struct Made {
     /// The multiple of the time.
@@ -72,10 +72,10 @@ fn made(of: Made) -> SinrgSurvey {
         name: name.to_owned(),
         executed: 400,
         ends: ends(of.sdc[0], 50),
-        protected: Scheme::ALL.map(|scheme| protected(number, scheme)).into(),
+        protected: Scheme::INSTRUCTIONS.map(|scheme| protected(number, scheme)).into(),
     });
     let times = CHAPTER.into_iter().enumerate().flat_map(|(number, name)| {
-        Scheme::ALL.into_iter().zip(of.times).map(move |(scheme, ratio)| {
+        Scheme::INSTRUCTIONS.into_iter().zip(of.times).map(move |(scheme, ratio)| {
             let ratio = ratio + (number % 3) as f64 * 0.02 - 0.02;
             let (name, scheme, device) = (name.to_owned(), scheme.word().to_owned(), "a GPU".to_owned());
             let digest = format!("{name}-{scheme}");

@@ -17,6 +17,7 @@ use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::pieces::{TreatedPiece, pieces};
 use crate::protect::place::{NewBody, leaders, may_come_to_its_end};
+use crate::protect::proxy::HardwareProxy;
 use crate::protect::refused::Unprotected;
 use crate::protect::signature::{arithmetic, leaves};
 use crate::protect::undefined::{begin_as_zero, undefined};
@@ -51,10 +52,8 @@ pub(super) fn twin(
         }
         twins.piece(&old[range.clone()], range.start, treatment, &mut body)?;
     }
-    if let Checks::Deferred(signature) = twins.checks {
-        let last = Pc(old.len().saturating_sub(1) as u32);
-        signature.close(&mut twins.coder, last, ends, &mut body)?;
-    }
+    let last = Pc(old.len().saturating_sub(1) as u32);
+    twins.checks.close(&mut twins.coder, twins.opaque, (last, ends), &mut body)?;
     let entry = twins.entry(&undefined)?;
     drop(twins);
     Ok(body.finish(function, entry, Origin::Entry))
@@ -100,11 +99,9 @@ impl Twins<'_> {
                 self.twin(instruction, pc, instructions.len() > 1, &guards, &mut written)?;
                 body.put(Origin::Duplicate(pc), self.coder.take());
             }
-        } else if let Checks::Deferred(signature) = self.checks
-            && let Some((instruction, pc)) = numbered().find(|(instruction, _)| leaves(&instruction.op))
-        {
+        } else if let Some((instruction, pc)) = numbered().find(|(instruction, _)| leaves(&instruction.op)) {
             self.coder.loc.clone_from(&instruction.loc);
-            signature.end(&mut self.coder, pc, body)?;
+            self.checks.end(&mut self.coder, self.opaque, pc, body)?;
         }
         for (instruction, pc) in numbered() {
             if pc.index() != start {
@@ -275,6 +272,13 @@ impl Twins<'_> {
                 signature.compare(&mut self.coder, self.opaque, twin.guard, pair, arithmetic)?;
                 body.put(Origin::Check(twin.pc), self.coder.take());
             }
+            Checks::Proxy(sink) => {
+                match sink.proxy {
+                    HardwareProxy::Notify => sink.compare(&mut self.coder, pair)?,
+                    HardwareProxy::Signature => sink.gather(&mut self.coder, twin.register, false)?,
+                }
+                body.put(Origin::Check(twin.pc), self.coder.take());
+            }
             Checks::Immediate(checker) => {
                 self.uses_opaque |= self.width(register) == Width::Pred;
                 let compared = self.opaque.comparable(&mut self.coder, pair.into())?;
@@ -304,12 +308,10 @@ impl Twins<'_> {
     /// The code before the first instruction.
     fn entry(&mut self, undefined: &[Reg]) -> Result<Vec<Instruction>, Refusal> {
         self.coder.loc = None;
-        if self.uses_opaque {
+        if self.uses_opaque || matches!(self.checks, Checks::Proxy(_)) {
             self.opaque.begin(&mut self.coder)?;
         }
-        if let Checks::Deferred(signature) = self.checks {
-            signature.begin(&mut self.coder)?;
-        }
+        self.checks.begin(&mut self.coder)?;
         for &register in undefined {
             let width = self.width(register);
             begin_as_zero(&mut self.coder, register, width)?;

@@ -15,10 +15,13 @@ mod deferred;
 mod eligible;
 mod immediate;
 mod joins;
+mod kept;
 mod opaque;
 mod origin;
 mod pieces;
 mod place;
+mod proxied;
+mod proxy;
 mod refused;
 mod select;
 mod shadow;
@@ -32,6 +35,7 @@ pub use refused::Unprotected;
 
 use crate::protect::checks::Notification;
 use crate::protect::eligible::Treatment;
+use crate::protect::proxy::HardwareProxy;
 use crate::refusal::Refusal;
 use facts::Pc;
 use isa::{Function, FunctionId, Module};
@@ -47,11 +51,32 @@ pub enum Scheme {
     Sriv,
     /// The same, but comparisons set a signature.
     FastsigSriv,
+    /// DRDV as it would cost with an instruction that compares and raises an exception: a proxy, which detects nothing.
+    HwNotify,
+    /// The same with SRIV.
+    HwNotifySriv,
+    /// DRDV as it would cost with a signature of each hardware lane: a proxy, which detects nothing.
+    HwSig,
+    /// The same with SRIV.
+    HwSigSriv,
 }
 
 impl Scheme {
+    /// Those that execute instructions twice and notice faults.
+    pub const INSTRUCTIONS: [Self; 4] = [Self::Drdv, Self::FastsigDrdv, Self::Sriv, Self::FastsigSriv];
+    /// Those that have the cost of hardware that is not there, and notice nothing.
+    pub const PROXIES: [Self; 4] = [Self::HwNotify, Self::HwNotifySriv, Self::HwSig, Self::HwSigSriv];
+
     /// Every scheme.
-    pub const ALL: [Self; 4] = [Self::Drdv, Self::FastsigDrdv, Self::Sriv, Self::FastsigSriv];
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::INSTRUCTIONS.into_iter().chain(Self::PROXIES)
+    }
+
+    /// Whether it is a proxy for costs, which notices no fault.
+    #[must_use]
+    pub fn is_proxy(self) -> bool {
+        Self::PROXIES.contains(&self)
+    }
 
     /// The word that stands for it.
     #[must_use]
@@ -61,13 +86,17 @@ impl Scheme {
             Self::FastsigDrdv => "fastsig-drdv",
             Self::Sriv => "sriv",
             Self::FastsigSriv => "fastsig-sriv",
+            Self::HwNotify => "hw-notify",
+            Self::HwNotifySriv => "hw-notify-sriv",
+            Self::HwSig => "hw-sig",
+            Self::HwSigSriv => "hw-sig-sriv",
         }
     }
 
     /// The scheme that a word stands for.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scheme| scheme.word() == word)
+        Self::all().find(|scheme| scheme.word() == word)
     }
 }
 
@@ -149,11 +178,19 @@ fn protect_function(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc)
 fn write(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc) -> bool) -> Result<Vec<Origin>, Unprotected> {
     let before = joins::settle(function)?;
     let chosen: Vec<bool> = before.iter().map(|pc| chosen(*pc)).collect();
+    let notification = match scheme {
+        Scheme::Drdv | Scheme::Sriv => Notification::Immediate,
+        Scheme::FastsigDrdv | Scheme::FastsigSriv => Notification::Deferred,
+        Scheme::HwNotify | Scheme::HwNotifySriv => Notification::Proxy(HardwareProxy::Notify),
+        Scheme::HwSig | Scheme::HwSigSriv => Notification::Proxy(HardwareProxy::Signature),
+    };
     let origins = match scheme {
-        Scheme::Drdv => shadow::double(function, Notification::Immediate, &chosen)?,
-        Scheme::FastsigDrdv => shadow::double(function, Notification::Deferred, &chosen)?,
-        Scheme::Sriv => immediate::twin(function, Notification::Immediate, &chosen)?,
-        Scheme::FastsigSriv => immediate::twin(function, Notification::Deferred, &chosen)?,
+        Scheme::Drdv | Scheme::FastsigDrdv | Scheme::HwNotify | Scheme::HwSig => {
+            shadow::double(function, notification, &chosen)?
+        }
+        Scheme::Sriv | Scheme::FastsigSriv | Scheme::HwNotifySriv | Scheme::HwSigSriv => {
+            immediate::twin(function, notification, &chosen)?
+        }
     };
     place::drop_unnamed(function);
     let of = |pc: Pc| before.get(pc.index()).copied().unwrap_or(pc);

@@ -29,6 +29,11 @@ impl Opaque {
         Self { selector: coder.register(Type::B32), truth: coder.register(Type::Pred), zero: coder.register(Type::B32) }
     }
 
+    /// The register that holds zero.
+    pub(super) fn zero(self) -> Reg {
+        self.zero
+    }
+
     /// Makes the values, at the entry of the function.
     pub(super) fn begin(self, coder: &mut Coder<'_>) -> Result<(), Refusal> {
         coder.push("mov.u32", &[self.zero], vec![Src::Special(Special::NctaidX)])?;

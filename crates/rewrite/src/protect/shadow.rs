@@ -15,10 +15,12 @@ use crate::code::Coder;
 use crate::protect::check::Checker;
 use crate::protect::checks::{Checks, Notification};
 use crate::protect::eligible::Treatment;
+use crate::protect::kept::gathered;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::pieces::{TreatedPiece, pieces};
 use crate::protect::place::{NewBody, may_come_to_its_end};
+use crate::protect::proxy::HardwareProxy;
 use crate::protect::refused::Unprotected;
 use crate::protect::select::{Shadowed, is_written};
 use crate::protect::signature::arithmetic;
@@ -38,20 +40,22 @@ pub(super) fn double(
     let pieces = pieces(function, chosen)?;
     let shadowed = Shadowed::of(function, &pieces);
     let (undefined, arithmetic) = (undefined(function), arithmetic(function));
+    let gathered = match notification {
+        Notification::Proxy(HardwareProxy::Signature) => gathered(function, &pieces, &shadowed),
+        _ => Vec::new(),
+    };
     let ends = may_come_to_its_end(function);
     let old = std::mem::take(&mut function.body);
     let mut body = NewBody::new();
     let mut coder = Coder::new(function, None);
     let opaque = Opaque::new(&mut coder);
     let checks = Checks::new(&mut coder, notification);
-    let mut shadows = Shadows { coder, opaque, checks, of: Vec::new(), copies: false, arithmetic, shadowed };
+    let mut shadows = Shadows { coder, opaque, checks, of: Vec::new(), copies: false, arithmetic, shadowed, gathered };
     for TreatedPiece { range, treatment, .. } in pieces {
         shadows.piece(&old[range.clone()], range.start, treatment, &mut body)?;
     }
-    if let Checks::Deferred(signature) = shadows.checks {
-        let last = Pc(old.len().saturating_sub(1) as u32);
-        signature.close(&mut shadows.coder, last, ends, &mut body)?;
-    }
+    let last = Pc(old.len().saturating_sub(1) as u32);
+    shadows.checks.close(&mut shadows.coder, shadows.opaque, (last, ends), &mut body)?;
     let entry = shadows.entry(&undefined)?;
     drop(shadows);
     Ok(body.finish(function, entry, Origin::Entry))
@@ -70,6 +74,8 @@ pub(super) struct Shadows<'f> {
     pub(super) arithmetic: Vec<bool>,
     /// Which registers have a shadow.
     pub(super) shadowed: Shadowed,
+    /// By register: whether a proxy keeps its shadow alive where a duplicate writes it.
+    pub(super) gathered: Vec<bool>,
 }
 
 impl Shadows<'_> {
@@ -91,6 +97,7 @@ impl Shadows<'_> {
                     }
                 }
                 Checks::Deferred(signature) => self.sign_before(signature, instructions, start, body)?,
+                Checks::Proxy(sink) => self.proxy_before(sink, instructions, start, body)?,
             }
         }
         for (instruction, pc) in numbered() {
@@ -118,6 +125,10 @@ impl Shadows<'_> {
                 Treatment::Left | Treatment::Refused(_) => continue,
             };
             body.put(origin, self.coder.take());
+            if let (Checks::Proxy(sink), Origin::Duplicate(_)) = (self.checks, origin) {
+                self.gather(sink, instruction)?;
+                body.put(Origin::Check(pc), self.coder.take());
+            }
         }
         match self.checks {
             Checks::Deferred(signature) if treatment == Treatment::Alone => {
@@ -141,6 +152,12 @@ impl Shadows<'_> {
 
     fn width(&self, register: Reg) -> Width {
         self.coder.function().registers.get(register.index()).map_or(Width::B32, facts::Register::width)
+    }
+
+    /// Whether a register is of a floating-point type.
+    pub(super) fn is_float(&self, register: Reg) -> bool {
+        let ty = self.coder.function().registers.get(register.index()).map(|register| register.ty);
+        matches!(ty, Some(Type::F32 | Type::F64))
     }
 
     fn shadow_of_guard(&mut self, guard: Option<Guard>) -> Option<Guard> {
@@ -256,9 +273,7 @@ impl Shadows<'_> {
         if self.copies || !undefined.is_empty() {
             self.opaque.begin(&mut self.coder)?;
         }
-        if let Checks::Deferred(signature) = self.checks {
-            signature.begin(&mut self.coder)?;
-        }
+        self.checks.begin(&mut self.coder)?;
         for &register in undefined {
             let width = self.width(register);
             begin_as_zero(&mut self.coder, register, width)?;

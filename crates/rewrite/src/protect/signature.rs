@@ -55,24 +55,6 @@ impl Signature {
         Ok(())
     }
 
-    /// The end of a body behind its last instruction, with a test if control may come to it.
-    pub(super) fn close(
-        self,
-        coder: &mut Coder<'_>,
-        last: Pc,
-        reached: bool,
-        body: &mut NewBody<Origin>,
-    ) -> Result<(), Refusal> {
-        coder.loc = None;
-        body.begin();
-        if reached {
-            self.end(coder, last, body)?;
-            coder.push_op(Op::Ret { uni: false }, &[], Vec::new());
-            body.put(Origin::Check(last), coder.take());
-        }
-        Ok(())
-    }
-
     /// Compares a register with its shadow, where the guard holds; by `xor` if only [`arithmetic`] instructions write it.
     pub(super) fn compare(
         self,

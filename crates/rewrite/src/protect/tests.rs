@@ -198,7 +198,7 @@ fn an_unchosen_guard_is_not_compared_and_a_chosen_one_is() {
 
 #[test]
 fn nothing_chosen_leaves_the_function_as_it_is() {
-    for scheme in Scheme::ALL {
+    for scheme in Scheme::INSTRUCTIONS {
         let (lines, kinds) = written_of(scheme, STORE, &[]);
         assert_eq!((lines.len(), kinds.as_str()), (5, ""), "{lines:#?}");
     }
@@ -213,9 +213,47 @@ fn only_what_can_be_executed_twice_is_named_so() {
 #[test]
 fn predicates_are_compared_as_words_by_every_scheme() {
     let body = "mov.u32 %v, %tid.x;\nsetp.eq.u32 %p, %v, 2;\n@%p st.shared.u32 [0], %v;\n@%p bra L;\nL:\nret;";
-    for scheme in Scheme::ALL {
+    for scheme in Scheme::INSTRUCTIONS {
         let (lines, _) = protected_by(scheme, body);
         assert!(lines.iter().all(|line| !line.contains("xor.pred") && !line.contains("or.pred")), "{lines:#?}");
         assert!(lines.iter().filter(|line| line.starts_with("selp.b32")).count() >= 2, "{lines:#?}");
     }
+}
+
+#[test]
+fn proxies_keep_duplicates_and_notify_of_nothing() {
+    for scheme in Scheme::PROXIES {
+        let (lines, origins) = protected_by(scheme, STORE);
+        assert!(origins.iter().all(|origin| *origin != Origin::Notify), "{lines:#?}");
+        assert!(origins.contains(&Origin::Duplicate(Pc(2))), "{lines:#?}");
+        // The test at the end holds where a zero is not zero, whatever was gathered.
+        let trap = lines.iter().position(|line| line.ends_with("trap;")).unwrap();
+        assert!(lines[trap - 1].starts_with("setp.ne.and.b32"), "{lines:#?}");
+    }
+}
+
+#[test]
+fn hardware_that_compares_costs_one_operation_a_comparison_and_a_signature_beside_the_registers_none() {
+    let body = "ld.param.u64 %a, [p];\nld.global.u32 %v, [%a];\nand.b32 %w, %v, 7;\nst.global.u32 [%a], %w;\nret;";
+    let count = |lines: &[String], head: &str| lines.iter().filter(|line| line.starts_with(head)).count();
+    let (lines, _) = protected_by(Scheme::HwNotify, body);
+    // The address twice, and the value.
+    assert_eq!((count(&lines, "xor.b64"), count(&lines, "xor.b32")), (2, 1), "{lines:#?}");
+    let (lines, _) = protected_by(Scheme::HwSig, body);
+    // The shadow of the address is a copy, which nobody keeps; that of the value ends a chain.
+    assert_eq!((count(&lines, "xor.b64"), count(&lines, "xor.b32")), (0, 1), "{lines:#?}");
+}
+
+#[test]
+fn of_a_chain_of_duplicates_its_end_is_kept_and_a_counter_that_only_goes_round() {
+    let chain = "mov.u32 %v, %tid.x;\nadd.u32 %w, %v, 1;\nadd.u32 %w, %w, %v;\nst.shared.u32 [%v], %w;\nret;";
+    let gathered = |body: &str| {
+        let (lines, _) = protected_by(Scheme::HwSig, body);
+        lines
+            .iter()
+            .filter(|line| line.starts_with("add.u32 %beamline") && line.matches("beamline").count() == 3)
+            .count()
+    };
+    // Two instructions write %w, so that each of its shadows is kept.
+    assert_eq!(gathered(chain), 2 + 1);
 }

@@ -10,6 +10,7 @@ use crate::recorded::{self, Recorded};
 use ::capsule::Capsule;
 use campaign::{Config, Description, Engine, EngineOffer, Live, Site, Size, TargetSystem};
 use inject::{CapsuleTarget, Setup, Strategy};
+use methods::hardening::Scheme;
 use outcome::Observation;
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ impl SystemKind for CapsuleKind {
     fn open(&self, config: &Config, infer: bool) -> Result<Box<dyn System>, SessionError> {
         let machine = program::machine(config)?;
         let capsule = capsules::ready_on(machine, &config.capsule, &program::setup(config, infer))?;
+        refuse_proxy(capsule.golden_run().capsule())?;
         Ok(Box::new(CapsuleSystem(capsule)))
     }
 
@@ -101,6 +103,18 @@ impl CapsuleKind {
             }
         }
     }
+}
+
+/// A campaign on kernels that stand for the cost of hardware would say of its faults that nothing notices them.
+fn refuse_proxy(capsule: &Capsule) -> Result<(), SessionError> {
+    let Some(hardening) = &capsule.provenance.hardening else { return Ok(()) };
+    if !Scheme::from_word(&hardening.scheme).is_some_and(Scheme::is_proxy) {
+        return Ok(());
+    }
+    let (name, scheme) = (&capsule.name, &hardening.scheme);
+    let message = format!("irradiate {name}: {scheme} is a performance proxy, which detects nothing");
+    let help = "take the capsule that it was made of, or harden that by a scheme that detects";
+    Err(SessionError::new(ErrorKind::Refused, message).with_help(help))
 }
 
 /// A recording that is in no file.

@@ -44,8 +44,10 @@ fn workloads_with_some_instructions_protected_give_the_same_bits() {
     let sampled: Vec<(usize, String)> = all.filter(|(number, _)| (*number as u64 + seed).is_multiple_of(4)).collect();
     let failures = testkit::in_parallel(&sampled, |(number, name)| {
         let at = number / 4;
-        let (scheme, share) =
-            (Scheme::ALL[at % Scheme::ALL.len()], SHARES[(at + at / Scheme::ALL.len()) % SHARES.len()]);
+        let (scheme, share) = (
+            Scheme::INSTRUCTIONS[at % Scheme::INSTRUCTIONS.len()],
+            SHARES[(at + at / Scheme::INSTRUCTIONS.len()) % SHARES.len()],
+        );
         let original = workload(name);
         let some = choice(&original, |function, pc| is_chosen(seed + at as u64, share, function, pc));
         let said = |error: String| format!("{name}, {}, {share} %: {error}", scheme.word());
@@ -60,8 +62,8 @@ fn workloads_with_some_instructions_protected_give_the_same_bits() {
 fn random_kernels_with_some_instructions_protected_give_the_same_bits() {
     let forms = Forms::all().unwrap();
     let failures = testkit::in_parallel(&(0..300).collect::<Vec<u64>>(), |&number| {
-        let scheme = Scheme::ALL[number as usize % Scheme::ALL.len()];
-        let share = SHARES[number as usize / Scheme::ALL.len() % SHARES.len()];
+        let scheme = Scheme::INSTRUCTIONS[number as usize % Scheme::INSTRUCTIONS.len()];
+        let share = SHARES[number as usize / Scheme::INSTRUCTIONS.len() % SHARES.len()];
         let kernels = [Kernel::new(&forms, 12, number), Kernel::of_sums(12, number)];
         let chosen = |function: FunctionId, pc: Pc| is_chosen(number, share, function, pc);
         let found = kernels.iter().filter_map(|kernel| difference(kernel, scheme, &chosen));
@@ -72,7 +74,9 @@ fn random_kernels_with_some_instructions_protected_give_the_same_bits() {
 
 #[test]
 fn all_instructions_are_as_no_choice_and_none_write_nothing() {
-    for (name, scheme) in ["pathfinder", "lud", "bfs"].into_iter().flat_map(|name| Scheme::ALL.map(|it| (name, it))) {
+    for (name, scheme) in
+        ["pathfinder", "lud", "bfs"].into_iter().flat_map(|name| Scheme::INSTRUCTIONS.map(|it| (name, it)))
+    {
         let original = workload(name);
         let (all, none) = (choice(&original, |_, _| true), choice(&original, |_, _| false));
         let (of_all, plain) =
@@ -88,7 +92,7 @@ fn all_instructions_are_as_no_choice_and_none_write_nothing() {
 #[test]
 fn a_single_instruction_costs_its_own_protection_alone() {
     let original = workload("pathfinder");
-    for scheme in Scheme::ALL {
+    for scheme in Scheme::INSTRUCTIONS {
         let whole = harden(&original, scheme, None).unwrap().coverage.instructions;
         let mut tried = 0;
         for pc in (0..60).step_by(7).map(Pc) {
