@@ -12,7 +12,8 @@ pub(crate) struct Harden {
     /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers), sriv
     /// (a duplicate before each instruction, compared at once); with fastsig- before them, comparisons set a signature that
     /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended. hw-notify, hw-sig
-    /// (of DRDV; with -sriv, of SRIV) are performance proxies of hardware that compares: they detect nothing
+    /// (of DRDV; with -sriv, of SRIV) are performance proxies of hardware that compares: they detect nothing. tld, tld-sig: two neighbouring lanes of a
+    /// warp compute the same and compare what they write, in blocks of twice as many threads
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Scheme,
     /// Protect these instructions alone: kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b (numbers of instructions in their

@@ -74,11 +74,10 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_YET)?;
     let original = capsules::open(&args.capsule)?;
     let proxy = args.scheme.is_proxy();
-    if proxy && (!args.protect.is_empty() || args.from.is_some()) {
+    if (proxy || args.scheme.doubles_blocks()) && (!args.protect.is_empty() || args.from.is_some()) {
         let scheme = args.scheme.word();
-        let error = anyhow!(
-            "harden by {scheme}: it is a performance proxy, which protects nothing; leave --protect and --from out"
-        );
+        let why = if proxy { "is a performance proxy, which protects nothing" } else { "protects whole kernels" };
+        let error = anyhow!("harden by {scheme}: it {why}; leave --protect and --from out");
         return Err(Failure::new(Code::Usage, error));
     }
     let runs = if proxy { 0 } else { args.runs };

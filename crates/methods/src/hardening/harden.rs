@@ -3,12 +3,14 @@
 use crate::hardening::choice::ProtectionChoice;
 use crate::hardening::code::CodePlace;
 use crate::hardening::coverage::{Coverage, RefusedKernel};
+use crate::hardening::geometry;
 use crate::hardening::reading::{HardenError, file_name, modules};
 use capsule::{Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
 use facts::Pc;
 use isa::{FunctionId, Module};
 use ptx::Reading;
 use rewrite::{Origin, OriginCounts, Protection, Scheme, protect};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A capsule with protected kernels.
 #[derive(Clone, Debug)]
@@ -36,6 +38,13 @@ pub fn harden(
     let mut hardened = HardenedCapsule { capsule: original.clone(), coverage: Coverage::default() };
     for (index, reading) in modules(original) {
         hardened.module(index, reading?, scheme, choice)?;
+    }
+    if scheme.doubles_blocks() {
+        let names = |(index, module): (usize, &RecordedModule)| {
+            module.hardened.iter().map(move |function| (index, function.name.clone())).collect::<Vec<_>>()
+        };
+        let kernels: BTreeSet<(usize, String)> = hardened.capsule.modules.iter().enumerate().flat_map(names).collect();
+        geometry::double(&mut hardened.capsule, &kernels);
     }
     let HardenedCapsule { capsule, coverage } = &mut hardened;
     let is_written = capsule.modules.iter().any(|module| !module.hardened.is_empty());
@@ -69,15 +78,22 @@ impl HardenedCapsule {
             self.coverage.refused.extend(kernels.map(|name| RefusedKernel { name, reason: reason.clone() }));
             return Ok(());
         }
+        let unpaired = if scheme.doubles_blocks() { geometry::unpaired(&self.capsule, index) } else { BTreeMap::new() };
+        let of = |id: FunctionId| reading.module.functions.get(id.0 as usize).map(|function| function.name.as_str());
+        let is_unpaired = |id: FunctionId| of(id).is_some_and(|name| unpaired.contains_key(name));
         let chosen = |function: FunctionId, pc: Pc| {
-            choice.is_none_or(|choice| choice.0.contains(&CodePlace { module: index, function, pc }))
+            !is_unpaired(function)
+                && choice.is_none_or(|choice| choice.0.contains(&CodePlace { module: index, function, pc }))
         };
         let protected = protect(&reading.module, scheme, &chosen)?;
         let written = ptx::print(&protected.module);
         if ptx::parse(&file_name(index), &written).ok().as_ref() != Some(&protected.module) {
             return Err(HardenError::Text(index as u32));
         }
-        let functions = self.count(&reading.module, &protected.functions);
+        for (name, reason) in &unpaired {
+            self.coverage.refused.push(RefusedKernel { name: name.clone(), reason: reason.clone() });
+        }
+        let functions = self.count(&reading.module, &protected.functions, &unpaired);
         if functions.is_empty() {
             return Ok(());
         }
@@ -90,13 +106,20 @@ impl HardenedCapsule {
     }
 
     /// Counts what became of the functions of a module; returns the protected ones as a capsule keeps them.
-    fn count(&mut self, module: &Module, functions: &[Protection]) -> Vec<HardenedFunction> {
+    fn count(
+        &mut self,
+        module: &Module,
+        functions: &[Protection],
+        unpaired: &BTreeMap<String, String>,
+    ) -> Vec<HardenedFunction> {
         let mut hardened = Vec::new();
         for ((function, protection), number) in module.functions.iter().zip(functions).zip(0..) {
             let name = function.name.clone();
             match protection {
                 Protection::Declared => {}
-                Protection::Unchosen if function.kernel => self.coverage.unchosen.push(name),
+                Protection::Unchosen if function.kernel && !unpaired.contains_key(&name) => {
+                    self.coverage.unchosen.push(name);
+                }
                 Protection::Unchosen => {}
                 Protection::Written(origins) => {
                     self.coverage.add(function.body.len() as u64, OriginCounts::of(origins));

@@ -12,6 +12,7 @@ mod choice;
 mod code;
 mod coverage;
 mod dynamic;
+mod geometry;
 mod harden;
 mod opened;
 mod reading;

@@ -16,8 +16,10 @@ mod eligible;
 mod immediate;
 mod joins;
 mod kept;
+mod lanes;
 mod opaque;
 mod origin;
+mod paired;
 mod pieces;
 mod place;
 mod proxied;
@@ -59,6 +61,10 @@ pub enum Scheme {
     HwSig,
     /// The same with SRIV.
     HwSigSriv,
+    /// Two neighbouring lanes of a warp compute the same, and compare what they write before they do.
+    Tld,
+    /// The same, but comparisons set a predicate, which is tested where the kernel ends.
+    TldSig,
 }
 
 impl Scheme {
@@ -66,10 +72,23 @@ impl Scheme {
     pub const INSTRUCTIONS: [Self; 4] = [Self::Drdv, Self::FastsigDrdv, Self::Sriv, Self::FastsigSriv];
     /// Those that have the cost of hardware that is not there, and notice nothing.
     pub const PROXIES: [Self; 4] = [Self::HwNotify, Self::HwNotifySriv, Self::HwSig, Self::HwSigSriv];
+    /// Those that need blocks of twice as many threads.
+    pub const LANES: [Self; 2] = [Self::Tld, Self::TldSig];
 
     /// Every scheme.
     pub fn all() -> impl Iterator<Item = Self> {
+        Self::in_threads().chain(Self::LANES)
+    }
+
+    /// Those for which launches stay as they are.
+    pub fn in_threads() -> impl Iterator<Item = Self> {
         Self::INSTRUCTIONS.into_iter().chain(Self::PROXIES)
+    }
+
+    /// Whether blocks have to have twice as many threads.
+    #[must_use]
+    pub fn doubles_blocks(self) -> bool {
+        Self::LANES.contains(&self)
     }
 
     /// Whether it is a proxy for costs, which notices no fault.
@@ -90,6 +109,8 @@ impl Scheme {
             Self::HwNotifySriv => "hw-notify-sriv",
             Self::HwSig => "hw-sig",
             Self::HwSigSriv => "hw-sig-sriv",
+            Self::Tld => "tld",
+            Self::TldSig => "tld-sig",
         }
     }
 
@@ -123,7 +144,7 @@ pub struct ProtectedModule {
 }
 
 /// Protects what can be protected of those instructions of a module that `chosen` holds, by the number of the function and the
-/// instruction in it.
+/// instruction in it. Of a kernel whose blocks have to have twice as many threads, one chosen instruction chooses all.
 ///
 /// # Errors
 /// If the module that comes of it has a defect, which is a mistake of ours.
@@ -162,7 +183,8 @@ fn protect_function(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc)
     if function.body.is_empty() {
         return Protection::Declared;
     }
-    if !(0..function.body.len() as u32).map(Pc).any(chosen) {
+    let outside = scheme.doubles_blocks() && !function.kernel;
+    if outside || !(0..function.body.len() as u32).map(Pc).any(chosen) {
         return Protection::Unchosen;
     }
     let mut protected = function.clone();
@@ -178,19 +200,18 @@ fn protect_function(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc)
 fn write(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc) -> bool) -> Result<Vec<Origin>, Unprotected> {
     let before = joins::settle(function)?;
     let chosen: Vec<bool> = before.iter().map(|pc| chosen(*pc)).collect();
-    let notification = match scheme {
-        Scheme::Drdv | Scheme::Sriv => Notification::Immediate,
-        Scheme::FastsigDrdv | Scheme::FastsigSriv => Notification::Deferred,
-        Scheme::HwNotify | Scheme::HwNotifySriv => Notification::Proxy(HardwareProxy::Notify),
-        Scheme::HwSig | Scheme::HwSigSriv => Notification::Proxy(HardwareProxy::Signature),
-    };
+    use Notification::{Deferred, Immediate, Proxy};
+    let (notify, signature) = (Proxy(HardwareProxy::Notify), Proxy(HardwareProxy::Signature));
     let origins = match scheme {
-        Scheme::Drdv | Scheme::FastsigDrdv | Scheme::HwNotify | Scheme::HwSig => {
-            shadow::double(function, notification, &chosen)?
-        }
-        Scheme::Sriv | Scheme::FastsigSriv | Scheme::HwNotifySriv | Scheme::HwSigSriv => {
-            immediate::twin(function, notification, &chosen)?
-        }
+        Scheme::Drdv => shadow::double(function, Immediate, &chosen)?,
+        Scheme::FastsigDrdv => shadow::double(function, Deferred, &chosen)?,
+        Scheme::HwNotify => shadow::double(function, notify, &chosen)?,
+        Scheme::HwSig => shadow::double(function, signature, &chosen)?,
+        Scheme::Sriv => immediate::twin(function, Immediate, &chosen)?,
+        Scheme::FastsigSriv => immediate::twin(function, Deferred, &chosen)?,
+        Scheme::HwNotifySriv => immediate::twin(function, notify, &chosen)?,
+        Scheme::HwSigSriv => immediate::twin(function, signature, &chosen)?,
+        Scheme::Tld | Scheme::TldSig => lanes::pair(function, scheme == Scheme::TldSig)?,
     };
     place::drop_unnamed(function);
     let of = |pc: Pc| before.get(pc.index()).copied().unwrap_or(pc);

@@ -257,3 +257,57 @@ fn of_a_chain_of_duplicates_its_end_is_kept_and_a_counter_that_only_goes_round()
     // Two instructions write %w, so that each of its shadows is kept.
     assert_eq!(gathered(chain), 2 + 1);
 }
+
+#[test]
+fn in_pairs_of_lanes_the_even_one_writes_and_the_odd_one_notifies() {
+    let body = "ld.param.u64 %a, [p];\nmov.u32 %v, %tid.x;\nsetp.eq.u32 %p, %v, 2;\n@%p st.global.u32 [%a], %v;\nret;";
+    let (lines, origins) = protected_by(Scheme::Tld, body);
+    // The guard, the value and two words of the address cross.
+    assert_eq!(lines.iter().filter(|line| line.starts_with("shfl.sync.bfly.b32")).count(), 4, "{lines:#?}");
+    let at = |head: &str| lines.iter().position(|line| line.contains(head)).unwrap();
+    assert!(at("trap") < at("st.global") && at("st.global") < at("bar.warp.sync"), "{lines:#?}");
+    assert!(lines[at("%tid.x") + 1].starts_with("shr.u32"), "{lines:#?}");
+    assert!(!lines[at("st.global")].starts_with("@%p "), "{lines:#?}");
+    let originals = origins.iter().filter(|origin| matches!(origin, Origin::Original(_))).count();
+    assert_eq!((originals, origins.len()), (5, lines.len()));
+    // With a signature there is one trap, where the kernel ends.
+    let (lines, _) = protected_by(Scheme::TldSig, body);
+    let trap = lines.iter().position(|line| line.ends_with("trap;")).unwrap();
+    assert_eq!(trap, lines.len() - 2, "{lines:#?}");
+}
+
+#[test]
+fn an_atomic_is_executed_once_and_its_result_crosses() {
+    let body = "ld.param.u64 %a, [p];\natom.global.add.u32 %v, [%a], 1;\nst.global.u32 [%a], %v;\nret;";
+    let (lines, _) = protected_by(Scheme::Tld, body);
+    let at = lines.iter().position(|line| line.contains("atom.global")).unwrap();
+    assert!(lines[at].starts_with('@') && lines[at + 2].starts_with("shfl.sync.idx.b32"), "{lines:#?}");
+}
+
+#[test]
+fn what_names_lanes_counts_threads_or_calls_has_no_pair() {
+    let said = |body: &str| {
+        let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
+        match &protect(&module, Scheme::Tld, &|_, _| true).unwrap().functions[0] {
+            Protection::Refused(why) => why.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(said("mov.u32 %v, %laneid;\nret;").contains("lanes of its warp"));
+    assert!(said("shfl.sync.idx.b32 %v, %w, 0, 31, -1;\nret;").contains("lanes of its warp"));
+    assert!(said("bar.sync 0, 64;\nret;").contains("counts threads"));
+    assert!(said("ld.volatile.global.u32 %v, [%a];\nret;").contains("between the loads"));
+    assert!(said("mov.u32 %v, %clock;\nret;").contains("clock"));
+}
+
+#[test]
+fn bounds_of_blocks_grow_with_the_blocks() {
+    let text = format!("{HEAD}ret;\n}}\n").replace("p)\n{", "p)\n.maxntid 64, 4, 1\n{");
+    let mut module = ptx::parse("k.ptx", &text).unwrap();
+    let directives = |module: &isa::Module, scheme| {
+        protect(module, scheme, &|_, _| true).unwrap().module.functions[0].directives.clone()
+    };
+    assert_eq!(directives(&module, Scheme::Tld), [".maxntid 128, 4, 1"]);
+    module.functions[0].directives = vec![".maxntid 1024, 1, 1".to_owned()];
+    assert!(directives(&module, Scheme::Tld).is_empty());
+}

@@ -25,7 +25,7 @@ fn hardened(name: &str, scheme: Scheme) -> Result<HardenedCapsule, String> {
 fn every_workload_gives_the_same_bits() {
     let numbered: Vec<(usize, String)> = crate::workloads().into_iter().enumerate().collect();
     let failures = testkit::in_parallel(&numbered, |(number, name)| {
-        let schemes: Vec<Scheme> = Scheme::all().collect();
+        let schemes: Vec<Scheme> = Scheme::in_threads().collect();
         let scheme = schemes[(number + crate::seed() as usize) % schemes.len()];
         let word = scheme.word();
         let made = hardened(name, scheme)?;
@@ -107,7 +107,7 @@ fn every_engine_sees_that_a_fault_is_noticed() {
 fn random_kernels_give_the_same_bits() {
     let forms = Forms::all().unwrap();
     let failures = testkit::in_parallel(&(0..300).collect::<Vec<u64>>(), |&number| {
-        let schemes: Vec<Scheme> = Scheme::all().collect();
+        let schemes: Vec<Scheme> = Scheme::in_threads().collect();
         let scheme = schemes[number as usize % schemes.len()];
         let kernels = [Kernel::new(&forms, 11, number), Kernel::of_sums(11, number)];
         kernels

@@ -19,6 +19,7 @@ mod exhaustive;
 mod gpu_qin;
 mod guest;
 mod hardened;
+mod hardened_lanes;
 mod hardened_parts;
 mod kernels;
 mod method;
