@@ -48,10 +48,9 @@ fn workloads_give_the_same_bits_in_pairs_of_lanes_or_say_why_not() {
     let reasons: Vec<&String> = all.iter().flat_map(|(_, said, _)| said).collect();
     let whole = all.iter().filter(|(kernels, said, _)| *kernels > 0 && said.is_empty()).count();
     let part = all.iter().filter(|(kernels, said, _)| *kernels > 0 && !said.is_empty()).count();
-    println!("{whole} of {} workloads are protected, {part} in part; left as they are:\n{reasons:#?}", all.len());
     let failures: Vec<String> = all.iter().filter_map(|(.., failure)| failure.clone()).collect();
     crate::report("workloads do something else in pairs of lanes", &failures);
-    assert!(whole > all.len() / 2, "{whole} of {}", all.len());
+    assert_eq!((all.len(), whole, part), (44, 39, 3), "{reasons:#?}");
     assert!(reasons.iter().all(|reason| reason.contains("protect the ")), "{reasons:#?}");
 }
 
