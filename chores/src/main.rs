@@ -2,6 +2,7 @@
 //! a GPU. `cargo xtask` starts them; `.ci/run` calls those that are checks.
 
 mod apps;
+mod automatic;
 mod bench;
 mod contraction;
 mod end_to_end;
@@ -57,6 +58,8 @@ enum Task {
     Ptxas(ptxas::Args),
     /// Count, in what NVIDIA's assembler makes of protected kernels, what protection computes twice
     Protection,
+    /// Make the table that the automatic choice of a scheme learns from, and say what the choice saves
+    Automatic,
     /// Compare which products of random kernels NVIDIA's assembler joins with sums with those that we join
     Contraction(contraction::Args),
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
@@ -118,6 +121,7 @@ fn main() -> Result<()> {
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Protection => protection::protection(),
+        Task::Automatic => automatic::automatic(),
         Task::Contraction(args) => contraction::contraction(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),

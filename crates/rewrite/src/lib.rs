@@ -24,7 +24,10 @@ mod refusal;
 mod whole;
 
 pub use fault::{StaticSite, with_fault};
-pub use protect::{Origin, OriginCounts, ProtectedModule, Protection, Scheme, Unprotected, executed_twice, protect};
+pub use protect::{
+    Origin, OriginCounts, ProtectedModule, Protection, Scheme, Unprotected, executed_twice, live_words, protect,
+    protect_each,
+};
 pub use record::{Arming, BYTES, Fired, VARIABLE};
 pub use refusal::Refusal;
 pub use whole::{with_visible_variables, without_contraction};

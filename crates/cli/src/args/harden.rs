@@ -1,7 +1,7 @@
 //! The options of `beamline harden`.
 
 use clap::{Args as Group, value_parser};
-use methods::hardening::Scheme;
+use methods::hardening::SchemeChoice;
 use std::path::PathBuf;
 
 #[derive(Debug, Group)]
@@ -13,9 +13,10 @@ pub(crate) struct Harden {
     /// (a duplicate before each instruction, compared at once); with fastsig- before them, comparisons set a signature that
     /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended. hw-notify, hw-sig
     /// (of DRDV; with -sriv, of SRIV) are performance proxies of hardware that compares: they detect nothing. tld, tld-sig: two neighbouring lanes of a
-    /// warp compute the same and compare what they write, in blocks of twice as many threads
+    /// warp compute the same and compare what they write, in blocks of twice as many threads. auto: fastsig-drdv or
+    /// fastsig-sriv for each kernel, by a tree that is learned from times on a GPU
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
-    pub(crate) scheme: Scheme,
+    pub(crate) scheme: SchemeChoice,
     /// Protect these instructions alone: kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b (numbers of instructions in their
     /// functions); several of one kind add to each other, several kinds narrow the choice
     #[arg(long, value_name = "KIND=VALUE")]
@@ -51,7 +52,7 @@ pub(crate) struct Harden {
     pub(crate) json: bool,
 }
 
-fn scheme(word: &str) -> Result<Scheme, String> {
-    let words: Vec<&str> = Scheme::all().map(Scheme::word).collect();
-    Scheme::from_word(word).ok_or_else(|| format!("expected one of: {}", words.join(", ")))
+fn scheme(word: &str) -> Result<SchemeChoice, String> {
+    let words: Vec<&str> = SchemeChoice::words().collect();
+    SchemeChoice::from_word(word).ok_or_else(|| format!("expected one of: {}", words.join(", ")))
 }

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use anyhow::anyhow;
 use campaign::summary::Rate;
 use campaign::{CampaignEnd, Choices, Summary};
-use methods::hardening::{Coverage, InstructionTally, harden, tally_by_instruction};
+use methods::hardening::{AutomaticChoice, Coverage, InstructionTally, harden, tally_by_instruction};
 use serde::Serialize;
 use session::capsules;
 use std::fmt::Write as _;
@@ -36,6 +36,9 @@ struct Hardened {
     original: String,
     digest: String,
     coverage: Coverage,
+    /// The scheme of each kernel; absent where one scheme was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    automatic: Option<AutomaticChoice>,
     /// The choice of instructions; absent where all are protected.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<Chosen>,
@@ -103,6 +106,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         original: original.digest().to_string(),
         digest,
         coverage: made.coverage,
+        automatic: made.automatic,
         choice: chosen,
         before,
         after,
@@ -164,6 +168,7 @@ fn text(document: &Hardened) -> String {
         coverage.protected.len(),
         coverage.refused.len()
     );
+    document.automatic.iter().for_each(|automatic| text.push_str(&schemes(automatic)));
     let functions = coverage.refused.iter().chain(&coverage.refused_functions);
     if !coverage.unchosen.is_empty() {
         let _ = writeln!(text, "not chosen: {}", coverage.unchosen.join(", "));
@@ -201,6 +206,18 @@ fn text(document: &Hardened) -> String {
         let _ = writeln!(text, "\n{}", document.note);
     }
     document.gpu.iter().for_each(|gpu| text.push_str(&gpu.text()));
+    text
+}
+
+/// The scheme of each kernel, and why.
+fn schemes(automatic: &AutomaticChoice) -> String {
+    let AutomaticChoice { tree, applications, gpu, kernels } = automatic;
+    let mut text = format!("schemes by a tree of {applications} other applications on {gpu}: {tree}\n");
+    for chosen in kernels {
+        let why = if chosen.reasons.is_empty() { "no condition".to_owned() } else { chosen.reasons.join("; ") };
+        let _ = writeln!(text, "{}: {}, since {why}", chosen.kernel, chosen.scheme);
+    }
+    text.push('\n');
     text
 }
 

@@ -1,15 +1,17 @@
 //! A capsule with protected kernels in place of its own.
 
+use crate::hardening::automatic::{AutomaticChoice, Chooser};
 use crate::hardening::choice::ProtectionChoice;
 use crate::hardening::code::CodePlace;
 use crate::hardening::coverage::{Coverage, RefusedKernel};
 use crate::hardening::geometry;
 use crate::hardening::reading::{HardenError, file_name, modules};
+use crate::hardening::scheme::SchemeChoice;
 use capsule::{Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
 use facts::Pc;
 use isa::{FunctionId, Module};
 use ptx::Reading;
-use rewrite::{Origin, OriginCounts, Protection, Scheme, protect};
+use rewrite::{Origin, OriginCounts, Protection, Scheme, protect_each};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A capsule with protected kernels.
@@ -19,6 +21,8 @@ pub struct HardenedCapsule {
     pub capsule: Capsule,
     /// What of it is protected.
     pub coverage: Coverage,
+    /// The scheme of each kernel and how it was found, where it was chosen automatically.
+    pub automatic: Option<AutomaticChoice>,
 }
 
 /// A capsule that does the same with protected kernels: all of their instructions, or the chosen ones. Kernels that cannot be
@@ -28,17 +32,29 @@ pub struct HardenedCapsule {
 /// If it is hardened already, its PTX cannot be read, or none of its kernels can be protected or is chosen.
 pub fn harden(
     original: &Capsule,
-    scheme: Scheme,
+    scheme: impl Into<SchemeChoice>,
     choice: Option<&ProtectionChoice>,
 ) -> Result<HardenedCapsule, HardenError> {
     if let Some(hardening) = &original.provenance.hardening {
         let (name, scheme) = (original.name.clone(), hardening.scheme.clone());
         return Err(HardenError::Hardened { name, scheme });
     }
-    let mut hardened = HardenedCapsule { capsule: original.clone(), coverage: Coverage::default() };
+    let scheme: SchemeChoice = scheme.into();
+    let mut hardened = HardenedCapsule { capsule: original.clone(), coverage: Coverage::default(), automatic: None };
+    let mut chooser = match scheme {
+        SchemeChoice::Automatic => Some(Chooser::new(&original.name)?),
+        SchemeChoice::Fixed(_) => None,
+    };
     for (index, reading) in modules(original) {
-        hardened.module(index, reading?, scheme, choice)?;
+        let reading = reading?;
+        let schemes = match (&mut chooser, scheme) {
+            (Some(chooser), _) => chooser.schemes(original, index, &reading.module)?,
+            (None, SchemeChoice::Fixed(scheme)) => vec![scheme; reading.module.functions.len()],
+            (None, SchemeChoice::Automatic) => Vec::new(),
+        };
+        hardened.module(index, reading, &schemes, choice)?;
     }
+    hardened.automatic = chooser.map(|chooser| chooser.made);
     if scheme.doubles_blocks() {
         let names = |(index, module): (usize, &RecordedModule)| {
             module.hardened.iter().map(move |function| (index, function.name.clone())).collect::<Vec<_>>()
@@ -46,7 +62,7 @@ pub fn harden(
         let kernels: BTreeSet<(usize, String)> = hardened.capsule.modules.iter().enumerate().flat_map(names).collect();
         geometry::double(&mut hardened.capsule, &kernels);
     }
-    let HardenedCapsule { capsule, coverage } = &mut hardened;
+    let HardenedCapsule { capsule, coverage, .. } = &mut hardened;
     let is_written = capsule.modules.iter().any(|module| !module.hardened.is_empty());
     if !is_written && coverage.refused.is_empty() && !coverage.unchosen.is_empty() {
         return Err(HardenError::Unchosen(original.name.clone()));
@@ -68,7 +84,7 @@ impl HardenedCapsule {
         &mut self,
         index: usize,
         reading: Reading,
-        scheme: Scheme,
+        schemes: &[Scheme],
         choice: Option<&ProtectionChoice>,
     ) -> Result<(), HardenError> {
         if let Some(errors) = reading.refused.values().next() {
@@ -78,14 +94,19 @@ impl HardenedCapsule {
             self.coverage.refused.extend(kernels.map(|name| RefusedKernel { name, reason: reason.clone() }));
             return Ok(());
         }
-        let unpaired = if scheme.doubles_blocks() { geometry::unpaired(&self.capsule, index) } else { BTreeMap::new() };
+        let unpaired = if schemes.iter().any(|it| it.doubles_blocks()) {
+            geometry::unpaired(&self.capsule, index)
+        } else {
+            BTreeMap::new()
+        };
         let of = |id: FunctionId| reading.module.functions.get(id.0 as usize).map(|function| function.name.as_str());
         let is_unpaired = |id: FunctionId| of(id).is_some_and(|name| unpaired.contains_key(name));
         let chosen = |function: FunctionId, pc: Pc| {
             !is_unpaired(function)
                 && choice.is_none_or(|choice| choice.0.contains(&CodePlace { module: index, function, pc }))
         };
-        let protected = protect(&reading.module, scheme, &chosen)?;
+        let scheme = |id: FunctionId| schemes.get(id.0 as usize).copied().unwrap_or(Scheme::FastsigDrdv);
+        let protected = protect_each(&reading.module, &scheme, &chosen)?;
         let written = ptx::print(&protected.module);
         if ptx::parse(&file_name(index), &written).ok().as_ref() != Some(&protected.module) {
             return Err(HardenError::Text(index as u32));

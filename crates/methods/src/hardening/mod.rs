@@ -8,6 +8,7 @@
 //! detected. A [`ProtectionChoice`] says which instructions are protected, if not all are: selected by words, or by
 //! [what they are worth](ExecutedCode::worth) by the document of a campaign.
 
+mod automatic;
 mod choice;
 mod code;
 mod coverage;
@@ -16,9 +17,14 @@ mod geometry;
 mod harden;
 mod opened;
 mod reading;
+mod scheme;
 mod tally;
 mod values;
 
+pub use automatic::{
+    AutomaticChoice, CANDIDATES, ChoiceOutcome, ChosenScheme, HardenedTimes, HardenedTimesOfKernel, KernelFeatures,
+    kernel_features,
+};
 pub use choice::{ProtectionChoice, ProtectionDemand, ProtectionForecast};
 pub use code::{CodePlace, ExecutedCode, ExecutedInstruction};
 pub use coverage::{Coverage, RefusedKernel};
@@ -27,4 +33,5 @@ pub use harden::{HardenedCapsule, harden};
 pub use opened::harden_opened;
 pub use reading::HardenError;
 pub use rewrite::{OriginCounts, Scheme};
+pub use scheme::SchemeChoice;
 pub use tally::{InstructionTally, tally_by_instruction};

@@ -19,7 +19,7 @@ pub fn harden_opened(
 ) -> Result<(OpenedCapsule, Coverage), StudyError> {
     let refused = |error: &dyn std::error::Error| StudyError::Refused(error.to_string());
     let made = harden(original.golden_run().capsule(), scheme, choice).map_err(|error| refused(&error))?;
-    let HardenedCapsule { capsule, coverage } = made;
+    let HardenedCapsule { capsule, coverage, .. } = made;
     let golden = Golden::run_on(Arc::new(capsule), Machine::default()).map_err(|error| refused(&error))?;
     let setup = Setup { criteria: original.criteria(), ..Setup::default() };
     let target = CapsuleTarget::set_up(golden, &setup)?;

@@ -22,6 +22,7 @@ mod origin;
 mod paired;
 mod pieces;
 mod place;
+mod pressure;
 mod proxied;
 mod proxy;
 mod refused;
@@ -33,6 +34,7 @@ mod tests;
 mod undefined;
 
 pub use origin::{Origin, OriginCounts};
+pub use pressure::live_words;
 pub use refused::Unprotected;
 
 use crate::protect::checks::Notification;
@@ -153,10 +155,22 @@ pub fn protect(
     scheme: Scheme,
     chosen: &dyn Fn(FunctionId, Pc) -> bool,
 ) -> Result<ProtectedModule, Refusal> {
+    protect_each(module, &|_| scheme, chosen)
+}
+
+/// The same with a scheme for each function.
+///
+/// # Errors
+/// As those of [`protect`].
+pub fn protect_each(
+    module: &Module,
+    scheme: &dyn Fn(FunctionId) -> Scheme,
+    chosen: &dyn Fn(FunctionId, Pc) -> bool,
+) -> Result<ProtectedModule, Refusal> {
     let mut module = module.clone();
     let numbered = module.functions.iter_mut().zip((0..).map(FunctionId));
     let functions =
-        numbered.map(|(function, id)| protect_function(function, scheme, &|pc: Pc| chosen(id, pc))).collect();
+        numbered.map(|(function, id)| protect_function(function, scheme(id), &|pc: Pc| chosen(id, pc))).collect();
     match isa::verify::verify(&module).first() {
         None => Ok(ProtectedModule { module, functions }),
         Some(defect) => Err(Refusal::Malformed(defect.to_string())),

@@ -304,9 +304,8 @@ fn what_names_lanes_counts_threads_or_calls_has_no_pair() {
 fn bounds_of_blocks_grow_with_the_blocks() {
     let text = format!("{HEAD}ret;\n}}\n").replace("p)\n{", "p)\n.maxntid 64, 4, 1\n{");
     let mut module = ptx::parse("k.ptx", &text).unwrap();
-    let directives = |module: &isa::Module, scheme| {
-        protect(module, scheme, &|_, _| true).unwrap().module.functions[0].directives.clone()
-    };
+    let directives =
+        |module: &Module, scheme| protect(module, scheme, &|_, _| true).unwrap().module.functions[0].directives.clone();
     assert_eq!(directives(&module, Scheme::Tld), [".maxntid 128, 4, 1"]);
     module.functions[0].directives = vec![".maxntid 1024, 1, 1".to_owned()];
     assert!(directives(&module, Scheme::Tld).is_empty());

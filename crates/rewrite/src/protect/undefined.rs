@@ -25,7 +25,7 @@ pub(super) fn begin_as_zero(coder: &mut Coder<'_>, register: Reg, width: Width) 
 }
 
 /// As much of an instruction as liveness asks for.
-fn facts(instruction: &Instruction) -> Facts {
+pub(super) fn facts(instruction: &Instruction) -> Facts {
     let operand = |role, register| Operand { role, position: 0, register, bits: 0, offset: 0, ty: None };
     let written = instruction.writes().map(|(_, register)| operand(Role::Destination, register));
     let read = instruction.src.iter().filter_map(Src::register).map(|register: Reg| operand(Role::Source, register));
