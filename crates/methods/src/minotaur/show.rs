@@ -85,10 +85,12 @@ pub(super) fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) 
             reference.studied, small.studied
         )
     }));
-    table.notes.push(format!(
-        "The runs of the small input take 1/{:.1} of the time of the reference's.",
-        speedup(small, reference)
-    ));
+    table.notes.push(match speedup(small, reference) {
+        faster if faster >= 1.0 => {
+            format!("The runs of the small input take 1/{faster:.1} of the time of the reference's.")
+        }
+        slower => format!("The runs of the small input take {:.1} times as long as the reference's.", 1.0 / slower),
+    });
     table
 }
 
