@@ -58,7 +58,7 @@ fn what_is_wrong_is_named() {
     }
     for (from, to, part) in [
         ("{rows}", "{lines}", "there is no parameter `lines`; there are rows, mode, seed, step"),
-        ("\"{seed}\", ", "", "no argument has {seed}"),
+        ("\"{seed}\", ", "", "no argument and no file has {seed}"),
         ("range = [2, 400]", "range = [400, 2]", "its range ends below its begin"),
         ("range = [2, 400]", "range = [0, 400]", "begins above 0"),
         ("range = [2, 400]", "", "it has no `range"),
@@ -68,6 +68,11 @@ fn what_is_wrong_is_named() {
         ("name = \"mode\"", "name = \"a b\"", "other characters"),
         ("kind = \"seed\"", "kind = \"seed\"\nsize = 3", "unknown field `size`"),
         ("kind = \"seed\"", "kind = \"seed\"\nstep = 3", "only whole numbers"),
+        ("kind = \"seed\"", "kind = \"seed\"\nrange = [1, 2]", "only numbers"),
+        ("kind = \"seed\"", "kind = \"seed\"\nvalues = [\"1\"]", "only choices"),
+        ("\"fast\"", "\"exact\"", "`exact` is twice among its `values`"),
+        ("range = [2, 400]", "range = [-9223372036854775808, 400]", "more than 2^63 values"),
+        ("\narguments", "\nconstraints = [\"10 / (rows - rows) >= 0\"]\narguments", "cannot be computed"),
         ("range = [2, 400]", "range = [2, 400]\nstep = 0", "its `step` is not above 0"),
         ("range = [2, 400]", "range = [2, 400]\nstep = 16", "expected a whole number from 2 to 386 in steps of 16"),
         ("\narguments", "\nconstraints = [\"rows < lines\"]\narguments", "`lines` is not a parameter"),
