@@ -1,8 +1,8 @@
 //! What the method is to the program.
 
 use super::command::COMMAND;
-use super::studies;
-use crate::method::InputCommand;
+use super::{predict, studies};
+use crate::method::{Command, InputCommand};
 
 /// DRUTO.
 pub struct DrutoMethod;
@@ -18,6 +18,10 @@ impl crate::Method for DrutoMethod {
 
     fn chooses_sites(&self) -> bool {
         false
+    }
+
+    fn commands(&self) -> &'static [Command] {
+        const { &[predict::COMMAND] }
     }
 
     fn input_commands(&self) -> &'static [InputCommand] {

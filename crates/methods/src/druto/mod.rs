@@ -5,7 +5,7 @@
 //! - `objective`, `halving`: measured values, with few runs for most inputs;
 //! - `cells`: faults in static instructions or threads; `ends`: rates of runs;
 //! - `bench`, `open_inputs`: inputs run and measured; `search`: a search with a budget; `contest`, `comparison`: searches side by side;
-//! - `command`, `show`: `beamline search`; `studies`: `beamline inputs`.
+//! - `command`, `show`: `beamline search`; `studies`: `beamline inputs`; `predict`: `beamline predict`, a model without injections.
 
 mod axis;
 mod bench;
@@ -22,6 +22,7 @@ mod method;
 mod objective;
 mod open_inputs;
 mod parzen;
+mod predict;
 mod search;
 mod searcher;
 mod searchers;

@@ -1,0 +1,13 @@
+//! A model of errors that injects none, in the manner of GPU-Trident: what a flipped bit comes to, by one golden run.
+//!
+//! - `evaluate`: an instruction computed again with a flipped source;
+//! - `flow`, `follow`: who reads what in the golden run, and which bits of it matter;
+//! - `model`: probabilities that follow; `command`: `beamline predict`.
+
+mod command;
+mod evaluate;
+mod flow;
+mod follow;
+mod model;
+
+pub(super) use command::COMMAND;

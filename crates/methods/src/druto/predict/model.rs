@@ -1,0 +1,152 @@
+//! The probabilities of the ends of flipped bits, as the flow of values has them.
+//!
+//! They are the least that agree with each other. Uses that not every value has exclude each other, others are independent;
+//! of the bits that a flip changes in one value, the worst counts. A branch that goes the other way corrupts what is made
+//! between it and its target.
+
+use super::flow::{BITS, UseKind, ValueFlow, ValueUse};
+use std::collections::BTreeMap;
+
+/// Rounds, at most, and the change of a probability that is none.
+const ROUNDS: usize = 500;
+const SETTLED: f64 = 1e-6;
+
+/// How a flip ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct EndChances {
+    pub(super) sdc: f64,
+    pub(super) due: f64,
+}
+
+impl EndChances {
+    fn max(self, other: Self) -> Self {
+        Self { sdc: self.sdc.max(other.sdc), due: self.due.max(other.due) }
+    }
+
+    /// Its parts times a number.
+    pub(super) fn times(self, by: f64) -> Self {
+        Self { sdc: self.sdc * by, due: self.due * by }
+    }
+
+    /// The sum of both.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { sdc: self.sdc + other.sdc, due: self.due + other.due }
+    }
+
+    /// That one of two comes to pass.
+    fn or(self, other: Self) -> Self {
+        let either = |one: f64, other: f64| 1.0 - (1.0 - one) * (1.0 - other);
+        Self { sdc: either(self.sdc, other.sdc), due: either(self.due, other.due) }
+    }
+
+    /// That it comes to pass in one of several uses.
+    fn repeated(self, uses: f64) -> Self {
+        let of = |chance: f64| 1.0 - (1.0 - chance).powf(uses);
+        Self { sdc: of(self.sdc), due: of(self.due) }
+    }
+}
+
+/// By branch, a kernel and an instruction, the values that are made between it and its targets.
+pub(super) type Regions = BTreeMap<(u32, u32), Vec<usize>>;
+
+/// The ends of a flip in each bit of each value.
+pub(super) fn chances(flow: &ValueFlow, regions: &Regions) -> Vec<Vec<EndChances>> {
+    let mut all: Vec<Vec<EndChances>> =
+        flow.made.iter().map(|(_, bits)| vec![EndChances::default(); *bits as usize]).collect();
+    for _ in 0..ROUNDS {
+        let mut change = 0.0_f64;
+        for value in 0..all.len() {
+            for bit in 0..all[value].len() {
+                let new = ends(flow, regions, &all, value, bit);
+                let old = std::mem::replace(&mut all[value][bit], new);
+                change = change.max((new.sdc - old.sdc).abs()).max((new.due - old.due).abs());
+            }
+        }
+        if change < SETTLED {
+            break;
+        }
+    }
+    all
+}
+
+fn ends(flow: &ValueFlow, regions: &Regions, all: &[Vec<EndChances>], value: usize, bit: usize) -> EndChances {
+    let made = flow.made[value].0.max(1) as f64;
+    let (mut some, mut each) = (EndChances::default(), EndChances::default());
+    for (&(kernel, instruction, kind), it) in &flow.uses[value] {
+        let found = of_use(all, regions.get(&(kernel, instruction)), kind, it, bit);
+        let uses = it.count as f64 / made;
+        if uses < 1.0 {
+            some = some.plus(found.times(uses));
+        } else {
+            each = each.or(found.repeated(uses));
+        }
+    }
+    let both = EndChances { sdc: some.sdc.min(1.0), due: some.due.min(1.0) }.or(each);
+    EndChances { sdc: both.sdc * (1.0 - both.due), due: both.due }
+}
+
+/// The worst bit of a value that is wrong altogether.
+fn worst(all: &[Vec<EndChances>], values: &[usize]) -> EndChances {
+    values.iter().flat_map(|&value| &all[value]).fold(EndChances::default(), |most, it| most.max(*it))
+}
+
+fn of_use(
+    all: &[Vec<EndChances>],
+    region: Option<&Vec<usize>>,
+    kind: UseKind,
+    it: &ValueUse,
+    bit: usize,
+) -> EndChances {
+    match kind {
+        UseKind::Output => EndChances { sdc: 1.0, due: 0.0 },
+        UseKind::Carried => {
+            let at = |&value: &usize| all[value][bit.min(all[value].len() - 1)];
+            it.makes.iter().map(at).fold(EndChances::default(), EndChances::or)
+        }
+        UseKind::Guard => worst(all, &it.makes).max(region.map_or_else(EndChances::default, |it| worst(all, it))),
+        UseKind::Address => {
+            let trapped = it.traps.iter().filter(|traps| *traps >> bit.min(BITS - 1) & 1 == 1).count() as f64;
+            let due = trapped / it.traps.len().max(1) as f64;
+            let wrong = worst(all, &it.makes).times(1.0 - due);
+            EndChances { sdc: wrong.sdc, due: wrong.due + due }
+        }
+        UseKind::Computed => {
+            let of_value = |(&value, &changed): (&usize, &u64)| {
+                let hit = all[value].iter().enumerate().filter(|(at, _)| changed >> at & 1 == 1);
+                hit.fold(EndChances::default(), |most, (_, it)| most.max(*it))
+            };
+            let of_sample = |sample: &Vec<Vec<u64>>| {
+                let changed = sample.get(bit).map_or(&[][..], Vec::as_slice);
+                it.makes.iter().zip(changed).map(of_value).fold(EndChances::default(), EndChances::or)
+            };
+            let sum = it.samples.iter().map(of_sample).fold(EndChances::default(), EndChances::plus);
+            sum.times(1.0 / it.samples.len().max(1) as f64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flow::ValueKey;
+    use super::*;
+
+    #[test]
+    fn a_sum_over_a_loop_that_is_stored_is_as_vulnerable_as_the_store() {
+        let mut flow = ValueFlow::default();
+        let key = |instruction, is_memory| ValueKey { kernel: 0, instruction, position: 0, is_memory };
+        let [sum, stored] = [key(1, false), key(2, true)].map(|key| flow.value(key, 2));
+        (flow.made[sum].0, flow.made[stored].0) = (10, 1);
+        // Of ten sums, nine go into the next one, where bit 0 goes to bit 0 and bit 1 is lost, and one is stored.
+        for _ in 0..9 {
+            if let Some(it) = flow.used(sum, (0, 1, UseKind::Computed), &[sum]) {
+                it.samples.push(vec![vec![1], vec![0]]);
+            }
+        }
+        flow.used(sum, (0, 2, UseKind::Carried), &[stored]);
+        flow.used(stored, (0, 9, UseKind::Output), &[]);
+        let found = chances(&flow, &Regions::new());
+        assert_eq!(found[stored][1], EndChances { sdc: 1.0, due: 0.0 });
+        assert!((found[sum][0].sdc - 1.0).abs() < 1e-4, "{found:?}");
+        assert!((found[sum][1].sdc - 0.1).abs() < 1e-9, "{found:?}");
+    }
+}
