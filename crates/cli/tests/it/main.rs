@@ -12,6 +12,7 @@ mod live;
 mod methods;
 mod mistakes;
 mod networks;
+mod predictions;
 mod propagation;
 mod recorded;
 mod regions;

@@ -4,7 +4,6 @@ use fault::Selection;
 use serde_json::{Value, json};
 use stats::spearman;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use study::{Cell, Study, Table};
 
 use super::follow::{FollowedRun, follow};
@@ -23,9 +22,8 @@ pub(in crate::druto) const COMMAND: Command = Command {
     options: &[
         CommandOption::any("threads", "N", Some("64"), "Threads of each kernel that are followed through registers"),
         CommandOption::any("against", "RUNS", None, "Measure the rates, too, by a campaign of this number of runs"),
-        CommandOption::file("out", "F.json", "Write the prediction as JSON"),
     ],
-    without: &[],
+    without: &[("plot", "nothing of it is plotted")],
     criteria: None,
     run: predict,
 };
@@ -78,9 +76,7 @@ fn predict(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
         "format": "beamline.predict/1", "capsule": golden.capsule().name, "threads": threads,
         "seed": campaigns.seed, "kernels": documents,
     });
-    let out = request.options.get::<PathBuf>("out")?;
-    let files = out.map(|path| (path, format!("{json:#}\n"))).into_iter().collect();
-    Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() })
+    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() })
 }
 
 fn measure(request: &Request, campaigns: &mut Campaigns<'_>, runs: u64) -> Result<Measured, StudyError> {
@@ -161,6 +157,7 @@ fn shown(kernel: &str, threads: u64, all: &[PredictedInstruction], is_measured: 
     let error = (ends.landed > 0).then(|| (whole.sdc - ends.sdc().rate()).abs());
     let mean = |sum: f64| (!pairs.is_empty()).then(|| sum / pairs.len() as f64);
     let mean_error = mean(pairs.iter().map(|(predicted, rate)| (predicted - rate).abs()).sum());
+    let of_mean = mean(pairs.iter().map(|(_, rate)| (ends.sdc().rate() - rate).abs()).sum());
     let correlation = spearman(&pairs).map(|it| (it.coefficient, it.bounds(stats::Confidence::PERCENT_95)));
     if is_measured {
         let number =
@@ -170,11 +167,13 @@ fn shown(kernel: &str, threads: u64, all: &[PredictedInstruction], is_measured: 
             |(value, bounds)| format!("is {value:.2} ({:.2} to {:.2})", bounds.low, bounds.high),
         );
         kernel_table.notes.push(format!(
-            "The absolute error of the SDC rate is {}; over {} instructions that runs hit its mean is {}, and the rank \
-             correlation (Spearman, bounds at 95 %) {ranks}. Both hold the noise of the measured rates.",
+            "The absolute error of the SDC rate is {}; over {} instructions that runs hit its mean is {}, where the measured \
+             rate of the kernel for each of them has {}, and the rank correlation (Spearman, bounds at 95 %) {ranks}. All hold \
+             the noise of the measured rates.",
             number(error),
             pairs.len(),
-            number(mean_error)
+            number(mean_error),
+            number(of_mean)
         ));
     }
     let mut table = Table::new(
@@ -205,6 +204,7 @@ fn shown(kernel: &str, threads: u64, all: &[PredictedInstruction], is_measured: 
         "masked": 1.0 - whole.sdc - whole.due,
         "measured": is_measured.then(|| json!({"landed": ends.landed, "sdc": ends.sdc, "due": ends.due})),
         "absolute_error": error, "mean_absolute_error": mean_error,
+        "mean_absolute_error_of_the_rate": of_mean,
         "spearman": correlation.map(|(value, bounds)| json!({"value": value, "low": bounds.low, "high": bounds.high})),
         "instructions": all.iter().map(instruction).collect::<Vec<_>>(),
     });

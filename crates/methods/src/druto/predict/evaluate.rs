@@ -44,6 +44,13 @@ impl Evaluation {
         all
     }
 
+    /// What the destinations hold in a lane, and what the instruction would write there.
+    pub(super) fn change(&self, registers: &Registers, lane: usize) -> (Vec<u128>, Vec<u128>) {
+        let held = self.destinations.iter().map(|(slot, mask)| registers.get(*slot, lane) & mask).collect();
+        let written = self.destinations.first().map(|(slot, _)| self.results(registers, lane, (*slot, 0)));
+        (held, written.unwrap_or_default())
+    }
+
     /// The values of the destinations in a lane if the register `flipped` had these bits changed.
     pub(super) fn results(&self, registers: &Registers, lane: usize, flipped: (Slot, u128)) -> Vec<u128> {
         let mut changed = vec![(flipped.0, registers.get(flipped.0, lane) ^ flipped.1)];

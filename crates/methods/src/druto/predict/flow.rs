@@ -17,16 +17,23 @@ pub(super) struct ValueKey {
 /// How a value is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum UseKind {
-    /// Something is computed of it.
-    Computed,
-    /// It makes an address.
-    Address,
+    /// Something is computed of it, or it makes an address or a guard: samples say what changes.
+    Sampled,
     /// It is stored, loaded, or moved where only its place changes: the bit stays the bit.
     Carried,
-    /// It says whether an instruction executes.
-    Guard,
+    /// It says where control goes.
+    Branch,
     /// The host reads it.
     Output,
+}
+
+/// A use that was looked at closely.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct UseSample {
+    /// The bits of the value whose flip traps.
+    pub(super) traps: u64,
+    /// By bit of the value, the bits that change in each value that is made.
+    pub(super) changed: Vec<Vec<u64>>,
 }
 
 /// All uses of the values of one kind by one instruction.
@@ -36,10 +43,8 @@ pub(super) struct ValueUse {
     pub(super) count: u64,
     /// The values that depend on it.
     pub(super) makes: Vec<usize>,
-    /// Of some uses, by bit, the bits that change in each value that is made.
-    pub(super) samples: Vec<Vec<Vec<u64>>>,
-    /// Of some uses as an address, the bits whose flip traps.
-    pub(super) traps: Vec<u64>,
+    /// Some uses, and how many of them were alike.
+    pub(super) samples: BTreeMap<UseSample, u64>,
 }
 
 /// The values of a run.
@@ -50,6 +55,8 @@ pub(super) struct ValueFlow {
     pub(super) made: Vec<(u64, u32)>,
     /// By value, its uses by instruction: the kernel, the instruction and how.
     pub(super) uses: Vec<BTreeMap<(u32, u32, UseKind), ValueUse>>,
+    /// By kernel and instruction, how often the threads executed it that were followed through registers.
+    pub(super) executed: BTreeMap<(u32, u32), u64>,
 }
 
 impl ValueFlow {
@@ -64,15 +71,27 @@ impl ValueFlow {
         number
     }
 
-    /// Notes a use. Whether it is one of those that are looked at closely: the first, the second, the fourth and so on.
-    pub(super) fn used(&mut self, value: usize, by: (u32, u32, UseKind), makes: &[usize]) -> Option<&mut ValueUse> {
+    /// Notes uses.
+    pub(super) fn used(&mut self, value: usize, by: (u32, u32, UseKind), times: u64, makes: &[usize]) -> &mut ValueUse {
         let it = self.uses[value].entry(by).or_default();
-        it.count += 1;
+        it.count += times;
         for make in makes {
             if !it.makes.contains(make) {
                 it.makes.push(*make);
             }
         }
-        it.count.is_power_of_two().then_some(it)
+        it
+    }
+}
+
+impl ValueUse {
+    /// Whether the last use is one of those that are looked at closely: the first sixteen, and eight of each doubling.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.count.is_multiple_of((self.count.next_power_of_two() / 16).max(1))
+    }
+
+    /// Notes a sample.
+    pub(super) fn sampled(&mut self, sample: UseSample) {
+        *self.samples.entry(sample).or_default() += 1;
     }
 }

@@ -1,7 +1,8 @@
 //! A model of errors that injects none, in the manner of GPU-Trident: what a flipped bit comes to, by one golden run.
 //!
 //! - `evaluate`: an instruction computed again with a flipped source;
-//! - `flow`, `follow`: who reads what in the golden run, and which bits of it matter;
+//! - `flow`, `follow`: who reads what in the golden run, and which bits of it matter; `owners`: who stored it;
+//! - `strays`: accesses with a flipped address; `regions`: what branches decide;
 //! - `model`: probabilities that follow; `command`: `beamline predict`.
 
 mod command;
@@ -9,5 +10,8 @@ mod evaluate;
 mod flow;
 mod follow;
 mod model;
+mod owners;
+mod regions;
+mod strays;
 
 pub(super) use command::COMMAND;

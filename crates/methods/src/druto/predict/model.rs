@@ -2,10 +2,10 @@
 //!
 //! They are the least that agree with each other. Uses that not every value has exclude each other, others are independent;
 //! of the bits that a flip changes in one value, the worst counts. A branch that goes the other way corrupts what is made
-//! between it and its target.
+//! between it and its target, and is never the end of the run by itself.
 
-use super::flow::{BITS, UseKind, ValueFlow, ValueUse};
-use std::collections::BTreeMap;
+use super::flow::{UseKind, UseSample, ValueFlow, ValueUse};
+use super::regions::{Region, Regions};
 
 /// Rounds, at most, and the change of a probability that is none.
 const ROUNDS: usize = 500;
@@ -46,16 +46,14 @@ impl EndChances {
     }
 }
 
-/// By branch, a kernel and an instruction, the values that are made between it and its targets.
-pub(super) type Regions = BTreeMap<(u32, u32), Vec<usize>>;
-
 /// The ends of a flip in each bit of each value.
 pub(super) fn chances(flow: &ValueFlow, regions: &Regions) -> Vec<Vec<EndChances>> {
     let mut all: Vec<Vec<EndChances>> =
         flow.made.iter().map(|(_, bits)| vec![EndChances::default(); *bits as usize]).collect();
     for _ in 0..ROUNDS {
         let mut change = 0.0_f64;
-        for value in 0..all.len() {
+        // Backwards: what is made of a value tends to stand behind it.
+        for value in (0..all.len()).rev() {
             for bit in 0..all[value].len() {
                 let new = ends(flow, regions, &all, value, bit);
                 let old = std::mem::replace(&mut all[value][bit], new);
@@ -85,42 +83,36 @@ fn ends(flow: &ValueFlow, regions: &Regions, all: &[Vec<EndChances>], value: usi
     EndChances { sdc: both.sdc * (1.0 - both.due), due: both.due }
 }
 
-/// The worst bit of a value that is wrong altogether.
-fn worst(all: &[Vec<EndChances>], values: &[usize]) -> EndChances {
-    values.iter().flat_map(|&value| &all[value]).fold(EndChances::default(), |most, it| most.max(*it))
+/// What a branch the wrong way comes to: each value that it decides about may be wrong in its worst bit.
+fn astray(all: &[Vec<EndChances>], region: &Region) -> EndChances {
+    let worst = |value: usize| all[value].iter().fold(0.0, |most: f64, it| most.max(it.sdc));
+    let sdc = region.values.iter().map(|&(value, share)| worst(value) * share).fold(0.0, f64::max);
+    EndChances { sdc, due: 0.0 }
 }
 
-fn of_use(
-    all: &[Vec<EndChances>],
-    region: Option<&Vec<usize>>,
-    kind: UseKind,
-    it: &ValueUse,
-    bit: usize,
-) -> EndChances {
+fn of_use(all: &[Vec<EndChances>], region: Option<&Region>, kind: UseKind, it: &ValueUse, bit: usize) -> EndChances {
     match kind {
         UseKind::Output => EndChances { sdc: 1.0, due: 0.0 },
         UseKind::Carried => {
             let at = |&value: &usize| all[value][bit.min(all[value].len() - 1)];
             it.makes.iter().map(at).fold(EndChances::default(), EndChances::or)
         }
-        UseKind::Guard => worst(all, &it.makes).max(region.map_or_else(EndChances::default, |it| worst(all, it))),
-        UseKind::Address => {
-            let trapped = it.traps.iter().filter(|traps| *traps >> bit.min(BITS - 1) & 1 == 1).count() as f64;
-            let due = trapped / it.traps.len().max(1) as f64;
-            let wrong = worst(all, &it.makes).times(1.0 - due);
-            EndChances { sdc: wrong.sdc, due: wrong.due + due }
-        }
-        UseKind::Computed => {
+        UseKind::Branch => region.map_or_else(EndChances::default, |region| astray(all, region)),
+        UseKind::Sampled => {
             let of_value = |(&value, &changed): (&usize, &u64)| {
                 let hit = all[value].iter().enumerate().filter(|(at, _)| changed >> at & 1 == 1);
                 hit.fold(EndChances::default(), |most, (_, it)| most.max(*it))
             };
-            let of_sample = |sample: &Vec<Vec<u64>>| {
-                let changed = sample.get(bit).map_or(&[][..], Vec::as_slice);
-                it.makes.iter().zip(changed).map(of_value).fold(EndChances::default(), EndChances::or)
+            let of_sample = |(sample, &alike): (&UseSample, &u64)| {
+                if sample.traps >> bit & 1 == 1 {
+                    return EndChances { sdc: 0.0, due: alike as f64 };
+                }
+                let changed = sample.changed.get(bit).map_or(&[][..], Vec::as_slice);
+                let made = it.makes.iter().zip(changed).map(of_value);
+                made.fold(EndChances::default(), EndChances::or).times(alike as f64)
             };
             let sum = it.samples.iter().map(of_sample).fold(EndChances::default(), EndChances::plus);
-            sum.times(1.0 / it.samples.len().max(1) as f64)
+            sum.times(1.0 / it.samples.values().sum::<u64>().max(1) as f64)
         }
     }
 }
@@ -137,13 +129,10 @@ mod tests {
         let [sum, stored] = [key(1, false), key(2, true)].map(|key| flow.value(key, 2));
         (flow.made[sum].0, flow.made[stored].0) = (10, 1);
         // Of ten sums, nine go into the next one, where bit 0 goes to bit 0 and bit 1 is lost, and one is stored.
-        for _ in 0..9 {
-            if let Some(it) = flow.used(sum, (0, 1, UseKind::Computed), &[sum]) {
-                it.samples.push(vec![vec![1], vec![0]]);
-            }
-        }
-        flow.used(sum, (0, 2, UseKind::Carried), &[stored]);
-        flow.used(stored, (0, 9, UseKind::Output), &[]);
+        let sample = UseSample { traps: 0, changed: vec![vec![1], vec![0]] };
+        flow.used(sum, (0, 1, UseKind::Sampled), 9, &[sum]).sampled(sample);
+        flow.used(sum, (0, 2, UseKind::Carried), 1, &[stored]);
+        flow.used(stored, (0, 9, UseKind::Output), 1, &[]);
         let found = chances(&flow, &Regions::new());
         assert_eq!(found[stored][1], EndChances { sdc: 1.0, due: 0.0 });
         assert!((found[sum][0].sdc - 1.0).abs() < 1e-4, "{found:?}");
