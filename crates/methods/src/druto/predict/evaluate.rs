@@ -44,7 +44,7 @@ impl Evaluation {
         all
     }
 
-    /// What the destinations hold in a lane, and what the instruction would write there.
+    /// The values that the destinations hold in a lane, and those that the instruction would write.
     pub(super) fn change(&self, registers: &Registers, lane: usize) -> (Vec<u128>, Vec<u128>) {
         let held = self.destinations.iter().map(|(slot, mask)| registers.get(*slot, lane) & mask).collect();
         let written = self.destinations.first().map(|(slot, _)| self.results(registers, lane, (*slot, 0)));

@@ -83,7 +83,7 @@ fn ends(flow: &ValueFlow, regions: &Regions, all: &[Vec<EndChances>], value: usi
     EndChances { sdc: both.sdc * (1.0 - both.due), due: both.due }
 }
 
-/// What a branch the wrong way comes to: each value that it decides about may be wrong in its worst bit.
+/// The ends of a branch the wrong way: each value that it decides about may be wrong in its worst bit.
 fn astray(all: &[Vec<EndChances>], region: &Region) -> EndChances {
     let worst = |value: usize| all[value].iter().fold(0.0, |most: f64, it| most.max(it.sdc));
     let sdc = region.values.iter().map(|&(value, share)| worst(value) * share).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! What a branch decides: the values that are made between it and its targets and used behind them.
+//! The values that a branch decides about: those that are made between it and its targets and used behind them.
 
 use facts::Control;
 use simt::Program;

@@ -1,4 +1,4 @@
-//! What an access does whose address has a flipped bit: it traps, or reads or writes something else.
+//! Accesses whose address has a flipped bit: they trap, or read or write something else.
 
 use facts::{Access, Effect, Role, Space};
 use simt::InstructionContext;
@@ -56,7 +56,7 @@ pub(super) fn strays(
     sample
 }
 
-/// What is at an address, if it can be read.
+/// The bytes at an address, if they can be read.
 fn read(context: &mut InstructionContext<'_>, space: Space, address: u64, bytes: usize) -> Option<Vec<u8>> {
     let end = address.checked_add(bytes as u64)?;
     if space == Space::Shared {
@@ -67,7 +67,7 @@ fn read(context: &mut InstructionContext<'_>, space: Space, address: u64, bytes:
     context.global.copy_out(address, &mut found).then_some(found)
 }
 
-/// What a plain store stores, if registers hold all of it.
+/// The bytes that a plain store stores, if registers hold all of them.
 fn stored(context: &InstructionContext<'_>, access: &Access, lane: usize) -> Option<Vec<u8>> {
     if access.effect != Effect::Write {
         return None;
