@@ -85,9 +85,9 @@ impl ValueFlow {
 }
 
 impl ValueUse {
-    /// Whether the last use is one of those that are looked at closely: the first sixteen, and eight of each doubling.
+    /// Whether the last use is one of those that are looked at closely: the first eight, and four of each doubling.
     pub(super) fn is_looked_at(&self) -> bool {
-        self.count.is_multiple_of((self.count.next_power_of_two() / 16).max(1))
+        self.count.is_multiple_of((self.count.next_power_of_two() / 8).max(1))
     }
 
     /// Notes a sample.

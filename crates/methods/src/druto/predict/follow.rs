@@ -30,6 +30,8 @@ struct KernelValues {
     stored: Vec<Vec<usize>>,
     /// By instruction, the elements of its access that its values are, those in registers first.
     elements: Vec<Vec<Option<u8>>>,
+    /// By instruction, whether it compares for equality.
+    exact: Vec<bool>,
 }
 
 /// A run that was followed.
@@ -90,7 +92,7 @@ pub(super) fn follow(golden: &Golden, threads: u64, seed: u64) -> FollowedRun {
         (flow, owners) = (hook.flow, hook.owners.0);
     }
     host(golden, event..golden.capsule().events.len(), &mut flow, &mut owners);
-    settle(&mut decided, &flow);
+    settle(&mut decided, &flow, |kernel, at| kernels[kernel as usize].exact[at as usize]);
     FollowedRun { flow, regions: decided, kernels: names, threads: followed }
 }
 
@@ -116,6 +118,8 @@ impl KernelValues {
             let facts = program.facts(instruction);
             let written: Vec<_> = facts.into_iter().flat_map(|it| it.of_role(Role::Destination)).collect();
             let access = facts.and_then(|it| it.access);
+            let is_equality = |word: &str| ["eq", "ne"].iter().any(|it| word.eq_ignore_ascii_case(it));
+            it.exact.push(facts.is_some_and(|it| it.mnemonic.split('.').any(is_equality)));
             let stores = access.filter(|it| it.effect != Effect::Read && is_followed(it.space));
             let (count, bits) = stores.map_or((0, 0), |it| (it.count, it.element.bytes() * 8));
             let is_element = |position| access.filter(|access| position < access.count).map(|_| position);

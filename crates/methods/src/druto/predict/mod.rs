@@ -2,9 +2,10 @@
 //!
 //! - `evaluate`: an instruction computed again with a flipped source;
 //! - `flow`, `follow`: who reads what in the golden run, and which bits of it matter; `owners`: who stored it;
-//! - `strays`: accesses with a flipped address; `regions`: what branches decide;
+//! - `strays`: accesses with a flipped address; `regions`: what branches decide; `checks`: what they skip;
 //! - `model`: probabilities that follow; `command`: `beamline predict`.
 
+mod checks;
 mod command;
 mod evaluate;
 mod flow;
