@@ -1,7 +1,8 @@
 //! Rates that a model predicts without injections.
 
-use crate::{json, run, stderr};
+use crate::{json, path, run, stderr};
 use serde_json::Value;
+use tempfile::TempDir;
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("a number, not {value}"))
@@ -31,4 +32,19 @@ fn a_prediction_holds_probabilities_and_is_the_same_again() {
     let wrong = |args: &[&str]| stderr(&run(&[&["predict", "sobel"], args].concat()));
     assert!(wrong(&["--threads", "0"]).contains("--threads takes 1 or more"));
     assert!(wrong(&["--kernel", "x"]).contains("find a kernel: none matches x"));
+}
+
+/// A campaign of 1,000 runs, of which each instruction has ten or so.
+#[test]
+fn a_prediction_ranks_instructions_as_a_campaign_does() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("c");
+    let predicted = json(&["predict", "sobel", "--json", "--against", "1000", "--out", path(&out)]);
+    let kernel = &predicted["kernels"][0];
+    let landed = number(&kernel["measured"]["landed"]);
+    let rate = number(&kernel["measured"]["sdc"]) / landed;
+    assert!((number(&kernel["sdc"]) - rate).abs() < 0.15 && number(&kernel["absolute_error"]) < 0.15, "{rate}");
+    assert!((number(&kernel["due"]) - number(&kernel["measured"]["due"]) / landed).abs() < 0.1);
+    assert!(number(&kernel["mean_absolute_error"]) < number(&kernel["mean_absolute_error_of_the_rate"]));
+    assert!(number(&kernel["spearman"]["low"]) > 0.5);
 }

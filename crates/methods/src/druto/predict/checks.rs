@@ -1,4 +1,4 @@
-//! Uses that a branch skips if a flip makes it go the other way: an index that fails its bounds check is no address any more.
+//! Uses that a branch skips if a flip makes it go the other way: an index that fails its bounds check never makes an address.
 
 use std::collections::BTreeMap;
 
