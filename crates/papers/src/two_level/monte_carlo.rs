@@ -2,7 +2,7 @@
 //! theirs. What an order of workloads is asked, it is asked in each of these worlds.
 
 use methods::two_level::{InstructionType, IpaTable, Manifestation};
-use stats::{Bounded, Draws, spearman};
+use stats::{Bounded, Confidence, Draws, spearman};
 use std::collections::BTreeSet;
 
 use super::survey::Measured;
@@ -26,11 +26,6 @@ impl MonteCarlo {
     /// Two-level rates of workloads at issue rates of the paper's (0) or ours (1), which they all have.
     pub(super) fn of_rates(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
         Self::of_strikes(with, ipa, at as u64, |it, _, silent| silent * issue(it, at))
-    }
-
-    /// The same of IPA only, in the same worlds.
-    pub(super) fn of_ipa_only(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
-        Self::of_strikes(with, ipa, at as u64, |it, struck, _| struck * issue(it, at))
     }
 
     /// How many times the two-level rate IPA only is; no issue rate takes part.
@@ -96,14 +91,22 @@ impl MonteCarlo {
         Judged::by(format!("the {third} lowest are in the lower half"), verdict(self.share_of_pairs(other, low)))
     }
 
-    /// Whether Spearman's ρ with other numbers of the same workloads is below a limit, or above.
-    pub(super) fn trend(&self, other: &Self, limit: f64, below: bool) -> Judged {
-        let is = |(own, theirs): (&Vec<f64>, &Vec<f64>)| {
-            let pairs: Vec<(f64, f64)> = own.iter().copied().zip(theirs.iter().copied()).collect();
-            spearman(&pairs).is_some_and(|it| if below { it.coefficient < limit } else { it.coefficient > limit })
+    /// Whether orders go with other numbers of the same workloads, or against: whether all of the interval of Spearman's ρ is on that side
+    /// of 0.
+    pub(super) fn trend(&self, other: &Self, with: bool) -> Judged {
+        let side = if with { 1.0 } else { -1.0 };
+        let bounds = |(own, theirs): (&Vec<f64>, &Vec<f64>)| {
+            let pairs: Vec<(f64, f64)> = own.iter().map(|it| side * it).zip(theirs.iter().copied()).collect();
+            spearman(&pairs).map(|it| it.bounds(Confidence::PERCENT_95))
         };
-        let side = if below { "below" } else { "above" };
-        Judged::by(format!("ρ {side} {limit}"), verdict(self.share_of_pairs(other, is)))
+        let holds = self.share_of_pairs(other, |pair| bounds(pair).is_some_and(|it| it.low > 0.0));
+        let fails = self.share_of_pairs(other, |pair| bounds(pair).is_some_and(|it| it.high < 0.0));
+        let found = match () {
+            () if holds >= SURE => Verdict::Holds,
+            () if fails >= SURE => Verdict::Fails,
+            () => Verdict::Open,
+        };
+        Judged::by(format!("ρ's interval is {} 0", if with { "above" } else { "below" }), found)
     }
 
     /// Whether the two highest chances are no further apart than `near`, and the rates of both by a factor within `factors`.
@@ -118,11 +121,6 @@ impl MonteCarlo {
         let rule =
             format!("chances within {:.1} points, rates by {} to {} times", 100.0 * near, factors[0], factors[1]);
         Judged::by(rule, verdict(chances.share_of_pairs(rates, is)))
-    }
-
-    /// Whether a workload is below a limit.
-    pub(super) fn below(&self, name: &str, limit: f64) -> Verdict {
-        self.at(name).map_or(Verdict::Open, |own| verdict(self.share(|rates| rates[own] < limit)))
     }
 
     fn share_of_pairs(&self, other: &Self, is: impl Fn((&Vec<f64>, &Vec<f64>)) -> bool) -> f64 {

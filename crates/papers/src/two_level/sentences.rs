@@ -1,6 +1,6 @@
 //! What the page says in words, each sentence a function of what was measured.
 
-use methods::two_level::{IpaTable, exceeds_target};
+use methods::two_level::{IpaTable, RatePerInstruction, exceeds_target};
 use stats::{Bounded, Confidence, poisson};
 
 use super::monte_carlo::{COUNT, SURE};
@@ -25,7 +25,7 @@ pub(super) fn sentences(
         ("say-h200", asked_again(&parts[3])),
         ("say-own-tables", own_tables(&parts[0])),
         ("say-events", events(ipa)),
-        ("say-unseen", unseen(all, ipa)),
+        ("say-unseen", unseen(all)),
         ("say-tests", tests(questions)),
         ("say-covered", covered(all)),
         ("say-coverage", coverage(all)),
@@ -85,30 +85,22 @@ fn events(ipa: &IpaTable) -> String {
     format!("{of_f} of these {all} events are of F bits")
 }
 
-/// How much wider rates would be if what no event showed were possible.
-fn unseen(all: &[Measured], ipa: &IpaTable) -> String {
+/// How much wider rates are because what no event showed is possible.
+fn unseen(all: &[Measured]) -> String {
     let most = poisson(0, Confidence::PERCENT_95).high;
-    let of_event = |number: usize| {
-        let kind = &ipa.instructions[number];
-        let events: u64 = ipa.manifestations.iter().filter_map(|how| kind.events(&how.name)).sum();
-        kind.total / events.max(1) as f64
-    };
     let wider = |it: &Measured| {
-        let sdc = it.composition.sdc().0;
-        let mut above = (sdc.high - sdc.value).powi(2);
-        for kind in &it.composition.types {
-            for cell in kind.cells.iter().filter(|cell| cell.ends.is_some() && cell.rate.0.value == 0.0) {
-                above += (kind.fraction.0 * of_event(kind.number) * most * cell.sdc().0.high).powi(2);
-            }
+        let mut seen = it.composition.clone();
+        for cell in seen.types.iter_mut().flat_map(|kind| &mut kind.cells).filter(|cell| cell.rate.0.value == 0.0) {
+            cell.rate = RatePerInstruction::NEVER;
         }
-        (sdc.value + above.sqrt()) / sdc.high
+        it.composition.sdc().0.high / seen.sdc().0.high
     };
     let paper: Vec<f64> = all.iter().filter(|it| it.paper.is_some()).map(wider).collect();
     let (least, largest) =
         (paper.iter().copied().fold(f64::INFINITY, f64::min), paper.iter().copied().fold(0.0, f64::max));
     format!(
-        "A manifestation that the paper's tables do not have is taken to be impossible. No event is up to {most:.1} events, and with that bound, which \
-         `beamline events` writes into a table of one's own, the upper bounds of the paper's workloads would be {least:.2} to {largest:.2} times as high"
+        "A manifestation that was not seen has the rate 0 and, as `beamline events` writes it into a table of one's own, the upper bound of no event, \
+         {most:.1} events; this makes the upper bounds of the paper's workloads {least:.2} to {largest:.2} times as high as if it were impossible"
     )
 }
 

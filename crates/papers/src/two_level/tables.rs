@@ -1,7 +1,7 @@
 //! The figures and tables of the paper, with our numbers.
 
 use methods::two_level::{Fraction, IpaTable, OutcomeCounts, chance};
-use stats::{Bounded, spearman};
+use stats::{Bounded, Confidence, spearman};
 use study::{Cell, Table};
 
 use super::survey::{Measured, PATTERNS};
@@ -144,7 +144,7 @@ pub(super) fn issue(all: &[Measured]) -> Table {
 
 /// How alike the orders are that the methods put workloads in.
 pub(super) fn trends(all: &[Measured]) -> Table {
-    let mut table = Table::new("Rank correlations", &["issue rates", "orders", "workloads", "Spearman's ρ"]);
+    let mut table = Table::new("Rank correlations", &["issue rates", "orders", "workloads", "Spearman's ρ", "95 %"]);
     for (at, issue, paper) in
         [(0, "K40, the paper's", true), (1, "H200, ours, of the same workloads", true), (1, "H200, ours", false)]
     {
@@ -165,11 +165,13 @@ pub(super) fn trends(all: &[Measured]) -> Table {
         ] {
             let pairs: Vec<(f64, f64)> = first.iter().zip(second).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
             let Some(found) = spearman(&pairs) else { continue };
+            let bounds = found.bounds(Confidence::PERCENT_95);
             table.rows.push(vec![
                 Cell::text(issue),
                 Cell::text(name),
                 Cell::Count(found.pairs as u64),
                 Cell::Number(found.coefficient),
+                Cell::Text(format!("{:.2} to {:.2}", bounds.low, bounds.high)),
             ]);
         }
     }
