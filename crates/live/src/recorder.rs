@@ -74,7 +74,7 @@ impl Recorder {
         }
     }
 
-    /// What a command prints that makes a file of an input, run in a directory for at most this time; or why there is nothing.
+    /// The standard output of a command that makes a file of an input, run in a directory for at most this time; or why there is none.
     ///
     /// # Errors
     /// If no process can be had.

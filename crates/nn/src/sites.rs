@@ -12,7 +12,7 @@ use crate::population::{Population, SweptSet};
 use crate::space::ElementSpace;
 use crate::topology::Topology;
 
-/// What is said of each fault besides its layer.
+/// The words of each fault besides its layer.
 pub(crate) static LABELS: [LabelColumn; 5] = [
     LabelColumn::number("image", "the image, by its number in the data set"),
     LabelColumn::number(

@@ -95,7 +95,7 @@ impl RecordedInputs {
         })
     }
 
-    /// What a file of an input holds, or why it cannot be made.
+    /// The contents of a file of an input, or why it cannot be made.
     fn contents(&self, source: FileSource, time: Duration) -> Result<Result<Vec<u8>, String>, SessionError> {
         Ok(match source {
             FileSource::Text(text) => Ok(text.into_bytes()),

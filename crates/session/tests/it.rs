@@ -310,8 +310,7 @@ fn approxilyzer(dir: &Path, said: &[(&'static str, &str)], commands: Option<Arc<
     let options =
         Options { values: values.map(|(key, value)| (key, value.to_owned())).collect(), ..Options::default() };
     let criteria = command.criteria.unwrap()(&options, declared.as_deref()).unwrap();
-    let session = open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap();
-    let stop = AtomicBool::new(false);
+    let (session, stop) = (open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap(), AtomicBool::new(false));
     let mut campaigns = Campaigns {
         dir: dir.to_owned(),
         seed: 0,
@@ -368,8 +367,7 @@ fn approxilyzer_judges_as_the_workload_declares_as_the_capsule_says_or_as_it_is_
 #[test]
 fn a_star_that_the_capsule_goes_before_is_noted() {
     let notes = |quality: &str| {
-        let quality = [Quality::parse(quality).unwrap()].into();
-        let criteria = Criteria { quality, ..Criteria::default() };
+        let criteria = Criteria { quality: [Quality::parse(quality).unwrap()].into(), ..Criteria::default() };
         open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap().notes()
     };
     let expected = "`*` does not judge calls, puts, of which the capsule says by name how they are judged: \
@@ -403,7 +401,6 @@ impl OutputComparison for MaxAbsOf {
 #[test]
 fn a_users_metric_judges_as_ours_does_and_loses_no_site_where_it_fails() {
     let of = |quality: &str, bound: Option<f64>| {
-        // Numbers are kept by the words of the command, which are the same for all bounds here.
         let dir = tempfile::tempdir().unwrap();
         let command = bound.map(|bound| Arc::new(MaxAbs(bound)) as Arc<dyn CommandStarter>);
         let said = [("quality", quality), ("metric-command", "CMD")];

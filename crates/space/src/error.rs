@@ -29,7 +29,7 @@ pub enum SpaceError {
     InputFile {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// A parameter that no argument and no file has: it would change nothing.

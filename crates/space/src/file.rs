@@ -19,14 +19,14 @@ pub(crate) struct InputFile {
     from: Option<String>,
 }
 
-/// What a file of an input holds.
+/// The contents of a file of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileSource {
     /// This text.
     Text(String),
-    /// What this command prints.
+    /// The standard output of this command.
     Command(Vec<String>),
-    /// What the file of this name holds.
+    /// A copy of the file of this name.
     Copy(String),
 }
 
@@ -60,11 +60,11 @@ impl InputFile {
     }
 
     /// Its source, each text as `filled` makes it.
-    pub(crate) fn source(&self, filled: impl Fn(&String) -> String) -> FileSource {
+    pub(crate) fn source(&self, filled: impl Fn(&str) -> String) -> FileSource {
         match (&self.text, &self.command, &self.from) {
             (Some(text), ..) => FileSource::Text(filled(text)),
-            (_, Some(words), _) => FileSource::Command(words.iter().map(filled).collect()),
-            (.., from) => FileSource::Copy(from.as_ref().map(filled).unwrap_or_default()),
+            (_, Some(words), _) => FileSource::Command(words.iter().map(|word| filled(word)).collect()),
+            (.., from) => FileSource::Copy(from.as_deref().map(filled).unwrap_or_default()),
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct Space {
     arguments: Vec<String>,
     parameters: Vec<Parameter>,
     constraints: Vec<Constraint>,
-    /// What the application reads beside them.
+    /// The files that the application reads beside them.
     files: Vec<InputFile>,
     limits: InputLimits,
 }
@@ -201,9 +201,9 @@ impl Space {
 }
 
 /// A text with the values of a point for the names in braces.
-fn filled(text: &String, point: &Point) -> String {
+fn filled(text: &str, point: &Point) -> String {
     let values = point.values.iter();
-    values.fold(text.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &value.to_string()))
+    values.fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &value.to_string()))
 }
 
 /// The names in braces in an argument.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use study::SheetValue;
 
-/// What `beamline approxilyzer NAME` answers with these options.
+/// The answer of `beamline approxilyzer NAME` with these options.
 fn approxilyzer_of(name: &str, dir: &Path, said: &[(&'static str, &str)]) -> Result<Answer, StudyError> {
     let command = methods::registry::commands().find(|command| command.name == "approxilyzer").unwrap();
     let defaults = command.options.iter().filter_map(|it| Some((it.key, it.default?)));

@@ -122,7 +122,7 @@ impl HeuristicCounts {
         }
     }
 
-    /// Those of so many threads that have the same; sites under store equivalence are counted otherwise.
+    /// Those of this number of threads that have the same; sites under store equivalence are counted otherwise.
     pub(super) fn times(self, threads: u64) -> Self {
         let Self { all, uses, predicates, unread, unmapped, misaligned, def_use, stores, unnamed } = self;
         let [all, uses, predicates, unread, unmapped, misaligned, def_use, unnamed] =

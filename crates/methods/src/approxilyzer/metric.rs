@@ -167,11 +167,11 @@ impl ErrorMetric {
                 });
             }
             for (at, error, outputs) in receiver {
-                if let (Some(outputs), Ok(number)) = (outputs, &error) {
-                    if let Err(error) = history.put(&outputs, NUMBER, number) {
-                        failure = Some(error);
-                        break;
-                    }
+                if let (Some(outputs), Ok(number)) = (outputs, &error)
+                    && let Err(error) = history.put(&outputs, NUMBER, number)
+                {
+                    failure = Some(error);
+                    break;
                 }
                 found.insert(at, error);
                 let event = CampaignEvent::Compared { done: found.len() as u64, all: pilots.len() as u64 };

@@ -26,7 +26,7 @@ pub(super) struct PathWalk<'a> {
 pub(super) struct TracedPath<'a> {
     /// The launch of the thread.
     pub(super) launch: &'a GoldenLaunch,
-    /// What the thread came to.
+    /// The steps of the thread.
     pub(super) steps: &'a [TraceStep],
     /// Where the values of its program go, if stores are looked at.
     pub(super) feeds: Option<&'a Feeds>,

@@ -85,7 +85,7 @@ impl SiteProfile {
         Some(first + u64::from(self.method.sites().classes.get(class)?.bits.rank(bit)?))
     }
 
-    /// What a pilot came to.
+    /// The outcome of a pilot.
     pub(super) fn outcome(&self, pilot: u64) -> Option<outcome::Outcome> {
         self.pilots.get(pilot)
     }

@@ -58,7 +58,7 @@ impl Texts {
     }
 }
 
-/// What is known of an outcome: its words.
+/// The words of an outcome.
 struct SiteOutcome {
     heuristic: &'static str,
     class: Option<u64>,
@@ -146,11 +146,10 @@ pub(super) fn threads(profile: SiteProfile) -> Sheet {
     Sheet::of_visits("thread", columns(THREADS), move |each| {
         let golden = profile.method().capsule().golden_run();
         for (number, group) in (0_u64..).zip(&profile.method().sites().groups) {
-            let whole = [(None, &group.threads)];
-            let parts = (0_u64..).map(Some).zip(group.parts.iter().map(|part| &part.threads));
-            let all: Vec<(Option<u64>, &Vec<(u32, u64)>)> =
-                if group.parts.is_empty() { whole.to_vec() } else { parts.collect() };
-            for (part, threads) in all {
+            let parts = group.parts.iter().map(|part| part.threads.as_slice());
+            let all: Vec<&[(u32, u64)]> = if group.parts.is_empty() { vec![&group.threads] } else { parts.collect() };
+            for (part, threads) in (0_u64..).zip(all) {
+                let part = (!group.parts.is_empty()).then_some(part);
                 for &(launch, thread) in threads {
                     let size = golden.launches().get(launch as usize).map_or(1, |it| golden.threads_per_block(it));
                     let (block, thread) = (thread / size as u64, thread % size as u64);

@@ -38,7 +38,7 @@ pub(super) struct Class {
     pub(super) weight: u64,
     /// A hash of the decisions of its members, or of the lists of their stores.
     hash: u128,
-    /// What keeps it apart.
+    /// The numbers of its thread, block and launch, where these are kept apart.
     apart: ApartKey,
     /// How many dynamic instances it has.
     pub(super) members: u64,
@@ -186,7 +186,7 @@ impl Class {
         Self { kernel, instruction, operand, bits, weight, hash, apart, members: 0, places, first_uses }
     }
 
-    /// What its members have in common. Classes are in the order of their keys.
+    /// The key that its members have in common. Classes are in the order of their keys.
     pub(super) fn key(&self) -> ClassKey {
         (self.kernel, self.instruction, self.operand, self.bits, self.weight, self.hash, self.apart)
     }

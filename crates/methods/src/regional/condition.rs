@@ -6,8 +6,11 @@ use inject::{Array, CapsuleTarget, buffer_elements, variables};
 use std::fmt;
 use std::str::FromStr;
 
+/// A relation of a value that is found to one that is wanted, by its word.
+type Relation = (&'static str, fn(f64, f64) -> bool);
+
 /// How a value is to be to another.
-const RELATIONS: [(&str, fn(f64, f64) -> bool); 6] = [
+const RELATIONS: [Relation; 6] = [
     ("<=", |found, wanted| found <= wanted),
     (">=", |found, wanted| found >= wanted),
     ("==", |found, wanted| found == wanted),

@@ -27,7 +27,8 @@ impl Template {
     /// Finds them: of each kernel in the order of its first launch the lines that write registers, by the instructions that
     /// threads execute there; the kernel itself where it has no lines.
     pub(super) fn of(capsule: &CapsuleTarget) -> Self {
-        let mut kernels: Vec<(String, BTreeMap<Option<(String, u32)>, u64>)> = Vec::new();
+        type ByLine = BTreeMap<Option<(String, u32)>, u64>;
+        let mut kernels: Vec<(String, ByLine)> = Vec::new();
         for launch in profile(capsule.golden_run()) {
             let name = base_name(&launch.launch.program.name).to_owned();
             let at = kernels.iter().position(|(known, _)| *known == name).unwrap_or(kernels.len());

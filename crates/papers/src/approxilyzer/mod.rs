@@ -1,6 +1,7 @@
 //! The page of the method: the tables and figures of the chapter with our workloads, its statements judged.
 
 mod chapter;
+mod rules;
 mod statements;
 mod survey;
 mod tables;

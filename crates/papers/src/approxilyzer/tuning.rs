@@ -1,11 +1,11 @@
-//! What the chapter says of the cost of protection (Section 2.5.3), with rules and verdicts.
+//! The statements of the chapter about the cost of protection (Section 2.5.3), with rules and verdicts.
 //!
 //! The chapter writes costs as whole percents of the dynamic instructions: two are the same where they differ by less than half a
 //! point.
 
 use serde_json::Value;
 
-use super::statements::{find, ranked, statement};
+use super::rules::{find, ranked, statement};
 use super::survey::{Measured, at};
 use super::tables::cost_at;
 use crate::statements::{Judged, Statement, Verdict};
@@ -17,7 +17,7 @@ const COVERAGE: f64 = 0.99;
 /// Costs that differ by less are the same number of the chapter.
 const SAME: f64 = 0.005;
 
-/// What is protected.
+/// The corruptions against which instructions are protected.
 #[derive(Clone, Copy)]
 enum Protected {
     /// All output corruptions.
@@ -40,7 +40,7 @@ fn cost(it: &Measured, what: Protected) -> Option<f64> {
     cost_at(it, curve?.get("protected")?.as_str()?, COVERAGE)
 }
 
-/// What is saved where less is protected, in points.
+/// The saving where less is protected, in points.
 fn saved(it: &Measured, from: Protected, to: Protected) -> Option<f64> {
     Some(cost(it, from)? - cost(it, to)?)
 }

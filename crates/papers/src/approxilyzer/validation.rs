@@ -13,7 +13,7 @@ const OF_X86: [&str; 5] = ["Blackscholes", "Swaptions", "LU", "FFT", "Sobel"];
 /// The outcomes whose pilots are said to be nearly always right, by the keys of our document.
 const CERTAIN: [(&str, &str); 3] = [("masked", "masked"), ("good", "SDC-Good"), ("detected", "detected")];
 
-/// What the chapter says and these campaigns do not ask, each with the reason.
+/// Statements that these campaigns do not ask about, each with the reason.
 const UNDECIDED: [(&str, &str, &str); 4] = [
     (
         "pilots in integer registers of Swaptions predict 97 % (Section 2.5.2, approximation, δ = 2)",

@@ -15,7 +15,7 @@ use survey::{Measured, PILOTS};
 pub static PAGE: MethodPage = MethodPage {
     method: "minotaur",
     template: include_str!("page.md"),
-    runs: &[PageCampaign { name: PILOTS, count: 260_000, about: "pilots of each input, at most" }],
+    runs: &[PageCampaign { name: PILOTS, count: 30_000, about: "pilots of each input, at most" }],
     make,
 };
 

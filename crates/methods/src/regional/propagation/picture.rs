@@ -102,7 +102,7 @@ pub(super) fn pictures(course: &FaultTimeline<'_>, kernels: &[&str]) -> Vec<Pict
             let (width, values) = reduced(&shades, sides);
             Panel { caption: caption.to_owned(), ends: ends.clone(), width, palette, values }
         };
-        let frame = |((&launch, (golden, found)), errors): ((&u32, &(Vec<f64>, Vec<f64>)), &Vec<f64>)| {
+        let frame = |launch: u32, [golden, found, errors]: [&[f64]; 3]| {
             let shades = |values: &[f64]| values.iter().map(|&it| grey(it)).collect::<Vec<_>>();
             let differing = errors.iter().filter(|&&error| error > 0.0).count();
             let kernel = kernels[launch as usize];
@@ -118,7 +118,13 @@ pub(super) fn pictures(course: &FaultTimeline<'_>, kernels: &[&str]) -> Vec<Pict
         Picture {
             name: it.name.clone(),
             title: format!("{}, {}", it.name, course.fault),
-            frames: shown.iter().rev().zip(&frames).zip(&errors).map(frame).collect(),
+            frames: shown
+                .iter()
+                .rev()
+                .zip(&frames)
+                .zip(&errors)
+                .map(|((&launch, (golden, found)), errors)| frame(launch, [golden, found, errors]))
+                .collect(),
         }
     };
     (0..course.arrays().len()).filter(corrupted).map(picture).collect()
