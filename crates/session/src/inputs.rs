@@ -6,7 +6,7 @@ use crate::open::{open, open_recording};
 use campaign::{Choices, CommandLine};
 use capsule::Capsule;
 use live::{Recorder, Recording};
-use methods::kit::{Inputs, OpenedCapsule, Realised, StudyError};
+use methods::kit::{Inputs, OpenedCapsule, Realised, StudyError, hash_named_files};
 use space::{FileSource, Point, Space, SpaceError};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -177,9 +177,7 @@ impl Inputs for RecordedInputs {
                 FileSource::Command(words) => words,
                 FileSource::Copy(name) => vec![name],
             };
-            for word in words {
-                hasher.update(&fs::read(self.place.join(word)).unwrap_or_default());
-            }
+            hash_named_files(&mut hasher, &self.place, words.iter().map(String::as_str));
         }
         hasher.finalize().to_hex().to_string()
     }

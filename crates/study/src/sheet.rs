@@ -52,6 +52,14 @@ impl Sheet {
     }
 }
 
+impl SheetColumn {
+    /// Columns by their names, whether they are integers, and whether every row has a value.
+    #[must_use]
+    pub fn all<const N: usize>(columns: [(&'static str, bool, bool); N]) -> Vec<Self> {
+        columns.map(|(name, integer, required)| Self { name, integer, required }).to_vec()
+    }
+}
+
 impl SheetValue {
     /// The integer, if it is one.
     #[must_use]

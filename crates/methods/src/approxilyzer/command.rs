@@ -158,17 +158,16 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     if let Some(path) = path {
         sheets.push((path, program.sheet()?));
     }
-    let profile = program.profile(&method);
     if let Some(text) = request.options.get::<String>("site")? {
-        let (document, table) = site_rows::site(&profile, &text)?;
+        let (document, table) = site_rows::site(&program.profile(&method), &text)?;
         json["site"] = document;
         study.tables.insert(0, table);
     }
     if let Some(path) = request.options.get("threads")? {
-        sheets.push((path, site_rows::threads(profile.clone())));
+        sheets.push((path, site_rows::threads(Arc::clone(&method))));
     }
     if let Some(path) = request.options.get("sites")? {
-        sheets.push((path, site_rows::sites(profile)));
+        sheets.push((path, site_rows::sites(program.profile(&method))));
     }
     Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new(), sheets })
 }

@@ -11,11 +11,14 @@ use inject::{CopyWatch, PRINTED, site};
 use outcome::{Criteria, Criterion, Outcome, OutputDiff, Quality, Sdc};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 use super::tally::judged;
-use crate::kit::{Campaigns, CommandStarter, InputHistory, OpenedCapsule, OutputComparison, StudyError};
+use crate::kit::{
+    Campaigns, CommandStarter, InputHistory, OpenedCapsule, OutputComparison, StudyError, hash_named_files,
+};
 use crate::method::{CommandOption, Options};
 
 /// The option that names the command.
@@ -195,15 +198,12 @@ impl ErrorMetric {
     /// the golden outputs.
     fn identity(&self, golden: &[(String, Vec<u8>)]) -> String {
         let mut hasher = blake3::Hasher::new();
+        let words = self.command.split(|it: char| it.is_whitespace() || "'\"();|&<>".contains(it));
+        hash_named_files(&mut hasher, Path::new("."), words);
         let mut add = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
         };
         add(self.command.as_bytes());
-        for word in self.command.split(|it: char| it.is_whitespace() || "'\"();|&<>".contains(it)) {
-            if let Some(bytes) = Some(word).filter(|word| !word.is_empty()).and_then(|word| std::fs::read(word).ok()) {
-                add(&bytes);
-            }
-        }
         golden.iter().for_each(|(name, bytes)| {
             add(name.as_bytes());
             add(bytes);

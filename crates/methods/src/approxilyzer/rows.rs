@@ -93,7 +93,7 @@ pub(super) fn sheet(
     results: Option<&Results>,
     pilots: &PilotOutcomes,
 ) -> Result<Sheet, StudyError> {
-    let columns = COLUMNS.map(|(name, integer, required)| SheetColumn { name, integer, required }).to_vec();
+    let columns = SheetColumn::all(COLUMNS);
     let mut rows = Vec::new();
     visit(method, results, pilots, &mut |row| rows.push(row.values()))?;
     Ok(Sheet::of_visits("class", columns, move |each| {
@@ -183,8 +183,7 @@ impl ClassRow {
 
     fn of_class(method: &Approxilyzer, number: usize, class: &Class, bit: u32) -> Option<Self> {
         let row = Self::of(method, (class.kernel, class.instruction, class.operand), bit, class.members)?;
-        let heuristic = if class.by_stores() { "stores" } else { "control" };
-        Some(Self { class: Some(number), heuristic, sites: class.members * class.weight, ..row })
+        Some(Self { class: Some(number), heuristic: class.heuristic(), sites: class.members * class.weight, ..row })
     }
 
     /// The same with names that a spreadsheet takes for text.

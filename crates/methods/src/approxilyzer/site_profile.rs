@@ -18,7 +18,6 @@ use super::target::Approxilyzer;
 use crate::kit::StudyError;
 
 /// The sites of a studied program.
-#[derive(Clone)]
 pub(super) struct SiteProfile {
     method: Arc<Approxilyzer>,
     pilots: PilotOutcomes,

@@ -9,6 +9,8 @@ use study::{Cell, Sheet, SheetColumn, SheetValue, Table};
 use super::instructions::found;
 use super::rows::NOT_COVERED;
 use super::site_profile::{SitePlace, SiteProfile, SiteSet};
+use super::sites::Class;
+use super::target::Approxilyzer;
 use crate::kit::StudyError;
 
 /// The columns of the sheet of sites: name, whether they are integers, whether every row has a value.
@@ -76,17 +78,10 @@ impl SiteOutcome {
             }
             SitePlace::Class { number, by_definition } => {
                 let class = profile.method().sites().classes.get(number);
-                let joined = class.is_some_and(super::sites::Class::by_stores);
                 let pilot = profile.pilot(number, bit);
                 let outcome: Option<Outcome> = pilot.and_then(|pilot| profile.outcome(pilot));
                 Self {
-                    heuristic: if by_definition {
-                        "def-use"
-                    } else if joined {
-                        "stores"
-                    } else {
-                        "control"
-                    },
+                    heuristic: if by_definition { "def-use" } else { class.map_or("", Class::heuristic) },
                     class: Some(number as u64),
                     pilot,
                     outcome: outcome.map_or(NOT_COVERED, |outcome| outcome.class().word()),
@@ -97,14 +92,10 @@ impl SiteOutcome {
     }
 }
 
-fn columns<const N: usize>(columns: [(&'static str, bool, bool); N]) -> Vec<SheetColumn> {
-    columns.map(|(name, integer, required)| SheetColumn { name, integer, required }).to_vec()
-}
-
 /// Every error site: a row for each path, operand of a dynamic instruction and bit, with how many threads have it and the first of
 /// them.
 pub(super) fn sites(profile: SiteProfile) -> Sheet {
-    Sheet::of_visits("site", columns(SITES), move |each| {
+    Sheet::of_visits("site", SheetColumn::all(SITES), move |each| {
         let (mut texts, mut known) = (Texts::default(), BTreeMap::<(u32, u32), Vec<SheetValue>>::new());
         let golden = profile.method().capsule().golden_run();
         profile.visit(&mut |set| {
@@ -126,13 +117,14 @@ pub(super) fn sites(profile: SiteProfile) -> Sheet {
                     it.and_then(|it| it.line()).map(u64::from).into(),
                 ]
             });
+            let operand = texts.value(&at.operand.target().to_string());
             bits.iter().all(|bit| {
                 let found = SiteOutcome::of(&profile, place, bit);
                 let mut row: Vec<SheetValue> = Vec::with_capacity(SITES.len());
                 row.extend([u64::from(group).into(), part.map(u64::from).into(), u64::from(launch).into()]);
                 row.extend([thread / size, thread % size, threads.len() as u64, at.dynamic].map(SheetValue::from));
                 row.extend(described.iter().cloned());
-                row.extend([texts.value(&at.operand.target().to_string()), u64::from(bit).into()]);
+                row.extend([operand.clone(), u64::from(bit).into()]);
                 row.extend([texts.value(found.heuristic), found.class.into(), found.pilot.into()]);
                 row.extend([texts.value(found.outcome), found.kind.map_or(SheetValue::Absent, |it| texts.value(&it))]);
                 each(&row)
@@ -142,10 +134,10 @@ pub(super) fn sites(profile: SiteProfile) -> Sheet {
 }
 
 /// Every thread, with its path and the part of it that has the same stores.
-pub(super) fn threads(profile: SiteProfile) -> Sheet {
-    Sheet::of_visits("thread", columns(THREADS), move |each| {
-        let golden = profile.method().capsule().golden_run();
-        for (number, group) in (0_u64..).zip(&profile.method().sites().groups) {
+pub(super) fn threads(method: Arc<Approxilyzer>) -> Sheet {
+    Sheet::of_visits("thread", SheetColumn::all(THREADS), move |each| {
+        let golden = method.capsule().golden_run();
+        for (number, group) in (0_u64..).zip(&method.sites().groups) {
             let parts = group.parts.iter().map(|part| part.threads.as_slice());
             let all: Vec<&[(u32, u64)]> = if group.parts.is_empty() { vec![&group.threads] } else { parts.collect() };
             for (part, threads) in (0_u64..).zip(all) {

@@ -191,6 +191,11 @@ impl Class {
         (self.kernel, self.instruction, self.operand, self.bits, self.weight, self.hash, self.apart)
     }
 
+    /// The word of the heuristic that joins its members.
+    pub(super) fn heuristic(&self) -> &'static str {
+        if self.by_stores() { "stores" } else { "control" }
+    }
+
     /// Whether the loads that read its stores join its members; if not, their decisions do.
     pub(super) fn by_stores(&self) -> bool {
         self.hash & STORES != 0

@@ -241,22 +241,7 @@ impl<'f> FloatReading<'f> {
             }
         }
         let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
-        let transposed = attributes.number("transB", 0) != 0;
-        let (size, outputs) = match (&dims[..], transposed) {
-            (&[size, outputs], false) | (&[outputs, size], true) => (size, outputs),
-            _ => return Err(content(&attributes.1, format!("weights have two sizes, found {dims:?}"))),
-        };
-        if size != shape.elements() || outputs == 0 {
-            return Err(content(&attributes.1, format!("weights of {dims:?} do not fit an input of {shape:?}")));
-        }
-        let mut weights = vec![0.0; stored.len()];
-        for (number, weight) in stored.into_iter().enumerate() {
-            let (element, output) =
-                if transposed { (number % size, number / size) } else { (number / outputs, number % outputs) };
-            // The elements of the file go channel by channel.
-            let (channel, position) = (element / shape.positions(), element % shape.positions());
-            weights[(position * shape.channels + channel) * outputs + output] = weight;
-        }
+        let (weights, outputs) = attributes.dense_weights(&dims, stored, shape)?;
         let window = Window { kernel: [shape.height, shape.width], stride: [1, 1], pad: [0, 0] };
         let conv = FloatConv { window, groups: 1, weights, bias: self.bias(node, outputs, attributes)? };
         let tensor = FloatTensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true };

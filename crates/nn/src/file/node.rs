@@ -33,6 +33,38 @@ const MOST: i64 = 1 << 15;
 /// The attributes of a node.
 pub(super) struct Attributes<'n>(pub(super) &'n NodeProto, pub(super) String);
 
+impl Attributes<'_> {
+    /// The weights of a product with a constant of two sizes, in the order of positions, channels and outputs; and how many outputs
+    /// there are.
+    ///
+    /// # Errors
+    /// When the constant does not fit an input of this shape.
+    pub(super) fn dense_weights<T: Copy + Default>(
+        &self,
+        dims: &[usize],
+        stored: Vec<T>,
+        shape: Shape,
+    ) -> Result<(Vec<T>, usize), FileError> {
+        let transposed = self.number("transB", 0) != 0;
+        let (size, outputs) = match (dims, transposed) {
+            (&[size, outputs], false) | (&[outputs, size], true) => (size, outputs),
+            _ => return Err(content(&self.1, format!("weights have two sizes, found {dims:?}"))),
+        };
+        if size != shape.elements() || outputs == 0 {
+            return Err(content(&self.1, format!("weights of {dims:?} do not fit an input of {shape:?}")));
+        }
+        let mut weights = vec![T::default(); stored.len()];
+        for (number, weight) in stored.into_iter().enumerate() {
+            let (element, output) =
+                if transposed { (number % size, number / size) } else { (number / outputs, number % outputs) };
+            // The elements of the file go channel by channel.
+            let (channel, position) = (element / shape.positions(), element % shape.positions());
+            weights[(position * shape.channels + channel) * outputs + output] = weight;
+        }
+        Ok((weights, outputs))
+    }
+}
+
 impl<'n> Attributes<'n> {
     /// Those of a node with this name.
     ///
@@ -212,23 +244,8 @@ impl Reading<'_> {
         }
         let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
         let quantisation = self.constants.quantisation(inputs, 7)?;
-        let transposed = attributes.number("transB", 0) != 0;
-        let (size, outputs) = match (&dims[..], transposed) {
-            (&[size, outputs], false) | (&[outputs, size], true) => (size, outputs),
-            _ => return Err(content(&attributes.1, format!("weights have two sizes, found {dims:?}"))),
-        };
         let shape = input.shape;
-        if size != shape.elements() || outputs == 0 {
-            return Err(content(&attributes.1, format!("weights of {dims:?} do not fit an input of {shape:?}")));
-        }
-        let mut weights = vec![0; stored.len()];
-        for (number, weight) in stored.into_iter().enumerate() {
-            let (element, output) =
-                if transposed { (number % size, number / size) } else { (number / outputs, number % outputs) };
-            // The elements of the file go channel by channel.
-            let (channel, position) = (element / shape.positions(), element % shape.positions());
-            weights[(position * shape.channels + channel) * outputs + output] = weight;
-        }
+        let (weights, outputs) = attributes.dense_weights(&dims, stored, shape)?;
         let bias = self.bias(inputs, 6, outputs)?;
         let tensor = Tensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true, quantisation };
         let scales = each_channel(scales, tensor.shape.channels, attributes)?;
