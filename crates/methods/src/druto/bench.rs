@@ -12,7 +12,6 @@ use super::cells::{CellFaults, Cells};
 use super::ends::{Ends, Rate, Tally};
 use super::executed::{Executed, Probabilities};
 use super::fitness::Fitness;
-use super::halving::{halve, runs_of};
 use super::objective::{Exposure, Objective};
 use super::open_inputs::OpenInputs;
 use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
@@ -48,19 +47,6 @@ pub(super) struct Cost {
     pub(super) runs: u64,
     /// Seconds of processes, golden runs and campaigns. An input that another search ran before costs the same again.
     pub(super) seconds: f64,
-}
-
-/// The way in which a batch of inputs is valued.
-#[derive(Clone, Copy)]
-pub(super) enum Valuation<'v> {
-    /// By the fitness.
-    Fitness,
-    /// By the expected rate.
-    Expected(&'v Probabilities),
-    /// By an objective, each with this number of runs.
-    Runs(&'v Objective, u64),
-    /// By the lower bound of an objective, with few runs for most.
-    Halving(&'v Objective),
 }
 
 /// Runs and measures inputs of an application, in one kernel.
@@ -106,7 +92,7 @@ impl<'a, 'c> Bench<'a, 'c> {
     }
 
     /// An input with its golden run, and the seconds that both took.
-    fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), String>, StudyError> {
+    pub(super) fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), String>, StudyError> {
         if self.campaigns.is_stopped() {
             return Err(self.campaigns.interrupted());
         }
@@ -302,6 +288,12 @@ impl<'a, 'c> Bench<'a, 'c> {
         Ok(self.sample_cells(capsule, &Cells::Instructions, faults, seeds)?.map(rates_of))
     }
 
+    /// Instructions of all threads of an input that was run.
+    pub(super) fn known_instructions(&self, point: &Point) -> u64 {
+        let facts = self.known.get(&point.to_string());
+        facts.and_then(|facts| facts.as_ref().ok()).map_or(0, |facts| facts.instructions)
+    }
+
     /// How often strikes hit an input, where the objective asks for it.
     pub(super) fn exposure(&mut self, objective: &Objective, point: &Point) -> Result<Exposure, StudyError> {
         let Objective::Fit(table) = objective else { return Ok(Exposure::default()) };
@@ -309,92 +301,10 @@ impl<'a, 'c> Bench<'a, 'c> {
         let golden = capsule.golden_run();
         Exposure::of(table, golden, &Executed::of(golden, &self.kernel)).map_err(StudyError::Refused)
     }
-
-    /// The values of a batch of inputs, in their order, or why an input has none.
-    pub(super) fn values(
-        &mut self,
-        batch: &[Point],
-        valuation: Valuation<'_>,
-        seed: u64,
-    ) -> Result<Vec<Result<f64, String>>, StudyError> {
-        match valuation {
-            Valuation::Fitness => {
-                batch.iter().map(|point| Ok(self.facts(point)?.map(|facts| facts.fitness(self.fitness)))).collect()
-            }
-            Valuation::Expected(probabilities) => batch
-                .iter()
-                .map(|point| {
-                    let expected = |executed: Executed| probabilities.expected(&executed).ok_or_else(nothing_landed);
-                    Ok(self.executed(point)?.and_then(expected))
-                })
-                .collect(),
-            Valuation::Runs(objective, runs) => {
-                batch.iter().map(|point| self.value_of_runs(point, objective, runs, seed)).collect()
-            }
-            Valuation::Halving(objective) => self.halved(batch, objective, seed),
-        }
-    }
-
-    fn value_of_runs(
-        &mut self,
-        point: &Point,
-        objective: &Objective,
-        runs: u64,
-        seed: u64,
-    ) -> Result<Result<f64, String>, StudyError> {
-        let tally = match self.sample_input(point, runs, seed_of(seed, point, 0))? {
-            Ok(tally) => tally,
-            Err(why) => return Ok(Err(why)),
-        };
-        let instructions = self.known_instructions(point);
-        let value = objective.value(&tally, instructions, &self.exposure(objective, point)?);
-        Ok(value.map(|value| value.value).ok_or_else(nothing_landed))
-    }
-
-    /// Instructions of all threads of an input that was run.
-    pub(super) fn known_instructions(&self, point: &Point) -> u64 {
-        let facts = self.known.get(&point.to_string());
-        facts.and_then(|facts| facts.as_ref().ok()).map_or(0, |facts| facts.instructions)
-    }
-
-    fn halved(
-        &mut self,
-        batch: &[Point],
-        objective: &Objective,
-        seed: u64,
-    ) -> Result<Vec<Result<f64, String>>, StudyError> {
-        let mut values = Vec::new();
-        let mut candidates = Vec::new();
-        for (at, point) in batch.iter().enumerate() {
-            match self.run(point)? {
-                Err(why) => values.push(Err(why)),
-                Ok(capsule) => {
-                    let exposure = self.exposure(objective, point)?;
-                    candidates.push((at, capsule, exposure, Tally::default()));
-                    values.push(Err(nothing_landed()));
-                }
-            }
-        }
-        halve(candidates.len(), |number, rung| {
-            let (at, capsule, exposure, tally) = &mut candidates[number];
-            let more = self.sample(capsule, runs_of(rung), seed_of(seed, &batch[*at], rung as u64 + 1))?;
-            tally.add(&more);
-            let value = objective.value(tally, capsule.golden_run().thread_instructions(), exposure);
-            if let Some(value) = value {
-                values[*at] = Ok(value.low);
-            }
-            Ok::<_, StudyError>(value.map(|value| value.value))
-        })?;
-        Ok(values)
-    }
 }
 
 fn nothing_said() -> String {
     "its golden run says nothing".to_owned()
-}
-
-fn nothing_landed() -> String {
-    "no fault lands in it".to_owned()
 }
 
 /// The seed of a measurement of an input: unlike that of any other input, stage and search.

@@ -23,6 +23,27 @@ const WORDS: [(&str, &str); SEARCHERS.len() + 1] = {
     words
 };
 
+pub(super) const OBJECTIVE: CommandOption = CommandOption::of_words(
+    "objective",
+    "OBJECTIVE",
+    Objective::WORDS,
+    Some("proxy"),
+    "The value that druto and tpe look for; with another one than proxy random search looks for it, too",
+);
+pub(super) const FITNESS: CommandOption =
+    CommandOption::of_words("fitness", "FITNESS", FitnessKind::WORDS, Some("sum"), "The fitness of the proxy");
+pub(super) const LAUNCH: CommandOption = CommandOption::of_words(
+    "launch",
+    "LAUNCH",
+    ProfiledLaunch::WORDS,
+    Some("middle"),
+    "The launch of the kernel whose threads make the fitness",
+);
+pub(super) const RATES: CommandOption =
+    CommandOption::any("rates", "NAME|F.toml", Some("K40"), "Rates of strikes for --objective fit, an IPA table");
+pub(super) const BUDGET: CommandOption =
+    CommandOption::any("budget", "N", Some("100"), "Evaluate N different inputs in each search");
+
 /// The command.
 pub(super) const COMMAND: InputCommand = InputCommand {
     name: "search",
@@ -35,23 +56,12 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             Some("druto"),
             "How inputs are chosen; random search stands beside it in any case",
         ),
-        CommandOption::of_words(
-            "objective",
-            "OBJECTIVE",
-            Objective::WORDS,
-            Some("proxy"),
-            "The value that druto and tpe look for; with another one than proxy random search looks for it, too",
-        ),
-        CommandOption::of_words("fitness", "FITNESS", FitnessKind::WORDS, Some("sum"), "The fitness of the proxy"),
-        CommandOption::of_words(
-            "launch",
-            "LAUNCH",
-            ProfiledLaunch::WORDS,
-            Some("middle"),
-            "The launch of the kernel whose threads make the fitness",
-        ),
-        CommandOption::any("rates", "NAME|F.toml", Some("K40"), "Rates of strikes for --objective fit, an IPA table"),
-        CommandOption::any("budget", "N", Some("100"), "Evaluate N different inputs in each search"),
+        OBJECTIVE,
+        FITNESS,
+        LAUNCH,
+        RATES,
+        BUDGET,
+        CommandOption::any("times", "N", Some("1"), "Give random, peppa-x and trident N times these inputs"),
         CommandOption::any(
             "repeat",
             "K",
@@ -112,6 +122,7 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     let number = |key| number(&options, key);
     let rules = Rules {
         budget: number("budget")?,
+        times: number("times")?,
         runs: number("runs")?,
         last: number("final-runs")?,
         faults: number("faults")?,

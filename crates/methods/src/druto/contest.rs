@@ -4,12 +4,13 @@ use campaign::TargetError;
 use space::Point;
 use stats::Bounded;
 
-use super::bench::{Bench, Cost, Ready, Valuation, seed_of};
+use super::bench::{Bench, Cost, Ready, seed_of};
 use super::ends::Tally;
 use super::executed::Probabilities;
 use super::objective::Objective;
 use super::search::{Found, search};
 use super::searchers::{Guidance, SearcherOffer};
+use super::valuation::Valuation;
 use crate::kit::StudyError;
 
 /// The stage of the measurement of every answer, whose seed no search has seen.
@@ -24,6 +25,8 @@ const PROBABILITIES: u64 = 1002;
 pub(super) struct Rules {
     /// Different inputs of each search.
     pub(super) budget: u64,
+    /// How many times these the searchers of other techniques have.
+    pub(super) times: u64,
     /// Runs of an input where all have the same number.
     pub(super) runs: u64,
     /// Runs of an answer.
@@ -74,16 +77,18 @@ pub(super) fn enter(
             let [found] = bench.probabilities(reference, rules.faults, [seed_of(seed, &point, PROBABILITIES)])?;
             found
         }
-        Guidance::Objective | Guidance::Measured => Probabilities::default(),
+        Guidance::Objective | Guidance::Measured | Guidance::Predicted => Probabilities::default(),
     };
     let valuation = match (offer.guidance, &rules.objective) {
         (Guidance::Expected, _) => Valuation::Expected(&probabilities),
+        (Guidance::Predicted, _) => Valuation::Predicted,
         (Guidance::Objective, Objective::Proxy) => Valuation::Fitness,
         (Guidance::Measured, Objective::Proxy) => Valuation::Runs(&measured, rules.runs),
         (Guidance::Objective | Guidance::Measured, objective) => Valuation::Halving(objective),
     };
     let mut searcher = (offer.make)(bench.inputs.space(), seed);
-    let mut found = search(searcher.as_mut(), rules.budget, &mut |batch| bench.values(batch, valuation, seed))?;
+    let budget = if offer.guidance == Guidance::Objective { rules.budget } else { rules.budget * rules.times };
+    let mut found = search(searcher.as_mut(), budget, &mut |batch| bench.values(batch, valuation, seed))?;
     found.cost = Cost { runs: bench.cost.runs - before.runs, seconds: bench.cost.seconds - before.seconds };
     let answer = match found.best.clone() {
         Some(point) => measure(bench, &point, rules, seed, false)?,

@@ -4,7 +4,7 @@
 //! - `fitness`: Equation 1, dynamic instructions of dominant threads; `executed`: the expected rate of PEPPA-X;
 //! - `objective`, `halving`: measured values, with few runs for most inputs;
 //! - `cells`: faults in static instructions or threads; `ends`: rates of runs;
-//! - `bench`, `open_inputs`: inputs run and measured; `search`: a search with a budget; `contest`, `comparison`: searches side by side;
+//! - `bench`, `open_inputs`, `valuation`: inputs run, measured and valued; `search`: a search with a budget; `contest`, `comparison`: searches side by side;
 //! - `command`, `show`: `beamline search`; `studies`: `beamline inputs`; `predict`: `beamline predict`, a model without injections.
 
 mod axis;
@@ -29,5 +29,6 @@ mod searchers;
 mod show;
 mod studies;
 mod tpe;
+mod valuation;
 
 pub use method::DrutoMethod;

@@ -15,6 +15,8 @@ pub(super) enum Guidance {
     Measured,
     /// The expected rate by the probabilities of static instructions.
     Expected,
+    /// The rate that the model without injections predicts.
+    Predicted,
 }
 
 /// A searcher as the table has it.
@@ -30,7 +32,7 @@ pub(super) struct SearcherOffer {
 }
 
 /// The searchers; the others are compared with the first.
-pub(super) const SEARCHERS: [SearcherOffer; 4] = [
+pub(super) const SEARCHERS: [SearcherOffer; 5] = [
     SearcherOffer {
         name: "random",
         about: "random inputs, each measured by faults",
@@ -47,6 +49,12 @@ pub(super) const SEARCHERS: [SearcherOffer; 4] = [
         name: "peppa-x",
         about: "the genetic search, by the SDC probabilities of static instructions in the reference",
         guidance: Guidance::Expected,
+        make: |space, seed| Box::new(Genetic::new(space, seed)),
+    },
+    SearcherOffer {
+        name: "trident",
+        about: "the genetic search, by the rate that the model of `beamline predict` expects without faults",
+        guidance: Guidance::Predicted,
         make: |space, seed| Box::new(Genetic::new(space, seed)),
     },
     SearcherOffer {

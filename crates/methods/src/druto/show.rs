@@ -33,7 +33,7 @@ pub(super) struct Outcome {
 /// The options that the command always says which repeats a search.
 const ALWAYS: [&str; 4] = ["searcher", "budget", "runs", "final-runs"];
 /// The options that it says where they were said.
-const WHERE_SAID: [&str; 6] = ["objective", "fitness", "launch", "rates", "repeat", "faults"];
+const WHERE_SAID: [&str; 7] = ["objective", "fitness", "launch", "rates", "times", "repeat", "faults"];
 
 impl Outcome {
     /// The command that repeats the search.
@@ -112,6 +112,7 @@ pub(super) fn answer(it: &Outcome, options: &Options, inputs: &dyn Inputs) -> An
         "reference": document(&it.reference),
         "best": document(&it.best),
         "random": random.and_then(|entry| entry.answer.as_ref()).map(document),
+        "times": it.rules.times,
         "evaluations": it.first().map_or(0, |entry| entry.found.evaluations),
         "searches": it.entries.iter().map(entry_document).collect::<Vec<_>>(),
         "comparison": if it.repeat > 1 { comparison::document(&compared) } else { Value::Null },
@@ -163,7 +164,7 @@ fn answers(it: &Outcome) -> Table {
     table
 }
 
-/// The work of each search, the same budget for all.
+/// The work of each search.
 fn costs(it: &Outcome) -> Table {
     let columns = ["searcher", "searches", "inputs evaluated", "injection runs", "seconds", "ms for an input"];
     let mut table = Table::new("The work of the searches", &columns);
@@ -182,6 +183,12 @@ fn costs(it: &Outcome) -> Table {
             Cell::Number((seconds * 100.0).round() / 100.0),
             Cell::Number((seconds * 1e5 / evaluations.max(1) as f64).round() / 100.0),
         ]);
+    }
+    if it.rules.times > 1 {
+        table.notes.push(format!(
+            "Random, peppa-x and trident may evaluate {} times the inputs of the others.",
+            it.rules.times
+        ));
     }
     table.notes.push(
         "Seconds are of processes, golden runs and campaigns. An input that another search ran before counts as if it were run \
@@ -255,7 +262,7 @@ mod tests {
             [[parameters]]\nname = 'x'\nkind = 'int'\nrange = [1, 9]\nreference = 5";
         let point = Space::read(text).unwrap().reference();
         let measured = Measured { point, instructions: 1, tally: super::super::ends::Tally::default(), value: None };
-        let rules = Rules { budget: 5, runs: 6, last: 7, faults: 8, objective: Objective::Sdc };
+        let rules = Rules { budget: 5, times: 1, runs: 6, last: 7, faults: 8, objective: Objective::Sdc };
         let outcome = |fuel| Outcome {
             name: "smooth".to_owned(),
             words: "./smooth --space smooth.toml".to_owned(),

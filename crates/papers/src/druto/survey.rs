@@ -26,11 +26,17 @@ const WITHOUT_SEARCHES: &[&str] = &["range", "kernels", "threads", "launches"];
 
 /// The workloads. The genetic search goes to the largest inputs; those of hotspot have up to 200 million thread instructions, and
 /// the study of pruning would run hundreds of them.
-const APPLICATIONS: [Application; 4] = [
+const APPLICATIONS: [Application; 10] = [
     Application { name: "pathfinder", seed: 100, studies: &["all"] },
     Application { name: "blackscholes", seed: 200, studies: WITHOUT_SEARCHES },
     Application { name: "hotspot", seed: 300, studies: WITHOUT_SEARCHES },
     Application { name: "sobel", seed: 400, studies: &["all"] },
+    Application { name: "conv2d", seed: 500, studies: &["all"] },
+    Application { name: "mvt", seed: 600, studies: &["all"] },
+    Application { name: "gemm", seed: 700, studies: &["all"] },
+    Application { name: "nw", seed: 800, studies: WITHOUT_SEARCHES },
+    Application { name: "jmeint", seed: 900, studies: WITHOUT_SEARCHES },
+    Application { name: "particlefilter", seed: 1000, studies: WITHOUT_SEARCHES },
 ];
 
 /// An objective of recorded searches.
@@ -38,17 +44,20 @@ const APPLICATIONS: [Application; 4] = [
 pub(super) enum Goal {
     /// The proxy of the paper.
     Proxy,
+    /// The proxy, where random search may evaluate five times the inputs.
+    Five,
     /// The rate itself.
     Rate,
 }
 
 impl Goal {
-    pub(super) const ALL: [Self; 2] = [Self::Proxy, Self::Rate];
+    pub(super) const ALL: [Self; 3] = [Self::Proxy, Self::Five, Self::Rate];
 
     /// As tables say it.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Proxy => "proxy",
+            Self::Five => "proxy, random search with five times the inputs",
             Self::Rate => "measured rate",
         }
     }
@@ -56,10 +65,14 @@ impl Goal {
 
 /// The searches of `records/search.md`, each the document of its command.
 const RECORDS: &[(&str, Goal, &str)] = &[
-    ("pathfinder", Goal::Proxy, include_str!("../../../../records/search/pathfinder_proxy.json")),
+    ("pathfinder", Goal::Proxy, include_str!("../../../../records/search/pathfinder_advance_rows_proxy.json")),
+    ("pathfinder", Goal::Five, include_str!("../../../../records/search/pathfinder_advance_rows_five.json")),
     ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
-    ("blackscholes", Goal::Proxy, include_str!("../../../../records/search/blackscholes_proxy.json")),
+    ("blackscholes", Goal::Proxy, include_str!("../../../../records/search/blackscholes_price_proxy.json")),
+    ("blackscholes", Goal::Five, include_str!("../../../../records/search/blackscholes_price_five.json")),
     ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
+    ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
+    ("conv2d", Goal::Five, include_str!("../../../../records/search/conv2d_convolve_five.json")),
     ("hotspot", Goal::Rate, include_str!("../../../../records/search/hotspot_sdc.json")),
     ("sobel", Goal::Rate, include_str!("../../../../records/search/sobel_sdc.json")),
 ];
@@ -148,8 +161,10 @@ mod tests {
             let all = recorded(name).unwrap();
             let (_, document) = all.iter().find(|(it, _)| it == goal).unwrap();
             assert_eq!(text(document, "application"), *name);
-            assert_eq!(text(document, "objective"), if *goal == Goal::Proxy { "proxy" } else { "sdc" });
-            assert_eq!(list(document, "comparison").len(), 4, "{name}");
+            assert_eq!(text(document, "objective"), if *goal == Goal::Rate { "sdc" } else { "proxy" });
+            assert_eq!(number(document, "times").unwrap_or(1.0), if *goal == Goal::Five { 5.0 } else { 1.0 });
+            let searchers = list(document, "comparison").len();
+            assert!(if *goal == Goal::Five { searchers == 2 } else { searchers >= 4 }, "{name}");
             assert!(list(document, "comparison").iter().all(|row| list(row, "values").len() == 10), "{name}");
             assert!(number(document, "reference.sdc.rate").is_some() && text(document, "command").contains(name));
         }

@@ -142,7 +142,7 @@ pub(super) fn searches(all: &[Measured]) -> Table {
                 vec![
                     Cell::text(it.name),
                     Cell::text(goal.words()),
-                    Cell::Count(number(search, "evaluations").unwrap_or_default() as u64),
+                    Cell::Count(evaluations(search, text(row, "searcher"))),
                     Cell::text(text(row, "searcher")),
                     bounded(row, ["median", "low", "high"]),
                     Cell::text(plain("better_than_random", 2)),
@@ -159,6 +159,12 @@ pub(super) fn searches(all: &[Measured]) -> Table {
         }
     }
     table
+}
+
+/// The different inputs that each search of a searcher evaluated, at most.
+fn evaluations(search: &Value, searcher: &str) -> u64 {
+    let of = list(search, "searches").iter().filter(|it| it["searcher"] == searcher);
+    of.filter_map(|it| it["evaluations"].as_u64()).max().unwrap_or(0)
 }
 
 /// The commands of the recorded searches, one a line.

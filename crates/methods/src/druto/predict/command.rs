@@ -1,6 +1,7 @@
 //! `beamline predict`: rates by a model that injects nothing, and beside them those of a campaign.
 
 use fault::Selection;
+use inject::Golden;
 use serde_json::{Value, json};
 use stats::spearman;
 use std::collections::BTreeMap;
@@ -15,12 +16,21 @@ use crate::method::{Answer, Command, CommandOption, Request};
 use campaign::Finding;
 use outcome::Class;
 
+/// Threads of each kernel that are followed if nothing is said, in both spellings.
+const THREADS: u64 = 64;
+const THREADS_SAID: &str = "64";
+
 /// The command.
 pub(in crate::druto) const COMMAND: Command = Command {
     name: "predict",
     about: "Predict how faults end in each instruction and kernel by a model of one golden run, without injections",
     options: &[
-        CommandOption::any("threads", "N", Some("64"), "Threads of each kernel that are followed through registers"),
+        CommandOption::any(
+            "threads",
+            "N",
+            Some(THREADS_SAID),
+            "Threads of each kernel that are followed through registers",
+        ),
         CommandOption::any("against", "RUNS", None, "Measure the rates, too, by a campaign of this number of runs"),
     ],
     without: &[("plot", "nothing of it is plotted")],
@@ -63,7 +73,7 @@ fn predict(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
         if !launches.any(|launch| selection.holds_launch(kernel, launch.number)) {
             continue;
         }
-        let all = instructions(request, &run, &found, number, measured.as_ref());
+        let all = instructions(golden, &run, &found, number, measured.as_ref());
         let (tables, document) = shown(kernel, run.threads[number], &all, measured.is_some());
         study.tables.extend(tables);
         documents.push(document);
@@ -96,13 +106,13 @@ fn measure(request: &Request, campaigns: &mut Campaigns<'_>, runs: u64) -> Resul
 
 /// The instructions of a kernel that were executed and can be hit.
 fn instructions(
-    request: &Request,
+    golden: &Golden,
     run: &FollowedRun,
     found: &[Vec<EndChances>],
     number: usize,
     measured: Option<&Measured>,
 ) -> Vec<PredictedInstruction> {
-    let (golden, kernel) = (request.capsule.golden_run(), &run.kernels[number]);
+    let kernel = &run.kernels[number];
     let executed = Executed::of(golden, kernel);
     let Some(launch) = golden.launches().iter().find(|launch| launch.program.name == *kernel) else {
         return Vec::new();
@@ -127,11 +137,24 @@ fn instructions(
     executed.counts.iter().zip(&executed.instructions).enumerate().filter_map(of).collect()
 }
 
-/// A kernel as tables and as a document.
-fn shown(kernel: &str, threads: u64, all: &[PredictedInstruction], is_measured: bool) -> (Vec<Table>, Value) {
+/// The ends of a fault anywhere in the instructions, and how often all of these execute.
+fn whole(all: &[PredictedInstruction]) -> (EndChances, u64) {
     let executed: u64 = all.iter().map(|it| it.executed).sum();
     let sum = all.iter().fold(EndChances::default(), |sum, it| sum.plus(it.chances.times(it.executed as f64)));
-    let whole = sum.times(1.0 / executed.max(1) as f64);
+    (sum.times(1.0 / executed.max(1) as f64), executed)
+}
+
+/// The SDC rate of a kernel that the model predicts; none where no instruction of it can be hit.
+pub(in crate::druto) fn rate(golden: &Golden, kernel: &str) -> Option<f64> {
+    let run = follow(golden, THREADS, 0);
+    let number = run.kernels.iter().position(|it| it == kernel)?;
+    let (chances, executed) = whole(&instructions(golden, &run, &chances(&run.flow, &run.regions), number, None));
+    (executed > 0).then_some(chances.sdc)
+}
+
+/// A kernel as tables and as a document.
+fn shown(kernel: &str, threads: u64, all: &[PredictedInstruction], is_measured: bool) -> (Vec<Table>, Value) {
+    let (whole, _) = whole(all);
     let mut ends = Ends::default();
     all.iter().filter_map(|it| it.measured).for_each(|it| ends.add(it));
     let rate = |rate: Rate| match rate.landed {

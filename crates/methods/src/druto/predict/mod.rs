@@ -15,4 +15,4 @@ mod owners;
 mod regions;
 mod strays;
 
-pub(super) use command::COMMAND;
+pub(super) use command::{COMMAND, rate};

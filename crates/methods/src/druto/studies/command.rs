@@ -4,10 +4,8 @@ use serde_json::{Map, json};
 use study::Study;
 
 use super::super::bench::Bench;
-use super::super::command::{fitness, number, objective, open};
+use super::super::command::{BUDGET, FITNESS, LAUNCH, OBJECTIVE, RATES, fitness, number, objective, open};
 use super::super::contest::Rules;
-use super::super::fitness::{FitnessKind, ProfiledLaunch};
-use super::super::objective::Objective;
 use super::studied::{Part, Studied};
 use super::subjects::Subjects;
 use super::{instructions, kernels, launches, protection, pruning, range, threads};
@@ -56,24 +54,12 @@ pub(in super::super) const COMMAND: InputCommand = InputCommand {
         CommandOption::any("runs", "N", Some("1067"), "Measure the kernel in an input by N runs"),
         CommandOption::any("faults", "N", Some("100"), "Measure static instructions and threads by N faults in each"),
         CommandOption::any("input", "POINT", None, "Protect against this input [default: that which druto finds]"),
-        CommandOption::any("budget", "N", Some("100"), "Evaluate N different inputs in each search"),
+        BUDGET,
         CommandOption::any("repeat", "K", Some("10"), "Search with K seeds to compare fitnesses"),
-        CommandOption::of_words(
-            "objective",
-            "OBJECTIVE",
-            Objective::WORDS,
-            Some("proxy"),
-            "The value that searches look for",
-        ),
-        CommandOption::of_words("fitness", "FITNESS", FitnessKind::WORDS, Some("sum"), "The fitness of the proxy"),
-        CommandOption::of_words(
-            "launch",
-            "LAUNCH",
-            ProfiledLaunch::WORDS,
-            Some("middle"),
-            "The launch of the kernel that is profiled",
-        ),
-        CommandOption::any("rates", "NAME|F.toml", Some("K40"), "Rates of strikes for --objective fit, an IPA table"),
+        OBJECTIVE,
+        FITNESS,
+        LAUNCH,
+        RATES,
     ],
     criteria: None,
     run,
@@ -85,7 +71,8 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     let word: String = options.get("study")?.unwrap_or_default();
     let asked = || STUDIES.iter().filter(|offer| word == "all" || offer.name == word);
     let (runs, faults) = (number("runs")?, number("faults")?);
-    let rules = Rules { budget: number("budget")?, runs, last: runs, faults, objective: objective(&options)? };
+    let rules =
+        Rules { budget: number("budget")?, times: 1, runs, last: runs, faults, objective: objective(&options)? };
     let (wanted, repeat) = (number("inputs")?, number("repeat")?);
     let input = options
         .get::<String>("input")?

@@ -1,0 +1,130 @@
+//! The values of inputs that a searcher is told: fitness, expected and predicted rates, and objectives measured by runs.
+
+use space::Point;
+use std::time::Instant;
+
+use super::bench::{Bench, seed_of};
+use super::ends::Tally;
+use super::executed::{Executed, Probabilities};
+use super::halving::{halve, runs_of};
+use super::objective::Objective;
+use super::predict;
+use crate::kit::StudyError;
+
+/// The way in which a batch of inputs is valued.
+#[derive(Clone, Copy)]
+pub(super) enum Valuation<'v> {
+    /// By the fitness.
+    Fitness,
+    /// By the expected rate.
+    Expected(&'v Probabilities),
+    /// By the rate that the model without injections predicts.
+    Predicted,
+    /// By an objective, each with this number of runs.
+    Runs(&'v Objective, u64),
+    /// By the lower bound of an objective, with few runs for most.
+    Halving(&'v Objective),
+}
+
+impl Bench<'_, '_> {
+    /// The values of a batch of inputs, in their order, or why an input has none.
+    pub(super) fn values(
+        &mut self,
+        batch: &[Point],
+        valuation: Valuation<'_>,
+        seed: u64,
+    ) -> Result<Vec<Result<f64, String>>, StudyError> {
+        match valuation {
+            Valuation::Fitness => {
+                batch.iter().map(|point| Ok(self.facts(point)?.map(|facts| facts.fitness(self.fitness)))).collect()
+            }
+            Valuation::Expected(probabilities) => batch
+                .iter()
+                .map(|point| {
+                    let expected = |executed: Executed| probabilities.expected(&executed).ok_or_else(nothing_landed);
+                    Ok(self.executed(point)?.and_then(expected))
+                })
+                .collect(),
+            Valuation::Predicted => batch.iter().map(|point| self.predicted(point)).collect(),
+            Valuation::Runs(objective, runs) => {
+                batch.iter().map(|point| self.value_of_runs(point, objective, runs, seed)).collect()
+            }
+            Valuation::Halving(objective) => self.halved(batch, objective, seed),
+        }
+    }
+
+    /// The SDC rate of the kernel that the model predicts for an input.
+    fn predicted(&mut self, point: &Point) -> Result<Result<f64, String>, StudyError> {
+        if let Err(why) = self.facts(point)? {
+            return Ok(Err(why));
+        }
+        let (text, what) = (point.to_string(), format!("predicted of {}", self.kernel));
+        let (rate, seconds): (Option<f64>, f64) = match self.campaigns.known(&text, &what)? {
+            Some(known) => known,
+            None => {
+                let (capsule, _) = match self.open(point)? {
+                    Ok(opened) => opened,
+                    Err(why) => return Ok(Err(why)),
+                };
+                let start = Instant::now();
+                let rate = predict::rate(capsule.golden_run(), &self.kernel);
+                let found = (rate, start.elapsed().as_secs_f64());
+                self.campaigns.keep(&text, &what, &found)?;
+                found
+            }
+        };
+        self.cost.seconds += seconds;
+        Ok(rate.ok_or_else(|| "the model finds no instruction in it that a fault can hit".to_owned()))
+    }
+
+    fn value_of_runs(
+        &mut self,
+        point: &Point,
+        objective: &Objective,
+        runs: u64,
+        seed: u64,
+    ) -> Result<Result<f64, String>, StudyError> {
+        let tally = match self.sample_input(point, runs, seed_of(seed, point, 0))? {
+            Ok(tally) => tally,
+            Err(why) => return Ok(Err(why)),
+        };
+        let instructions = self.known_instructions(point);
+        let value = objective.value(&tally, instructions, &self.exposure(objective, point)?);
+        Ok(value.map(|value| value.value).ok_or_else(nothing_landed))
+    }
+
+    fn halved(
+        &mut self,
+        batch: &[Point],
+        objective: &Objective,
+        seed: u64,
+    ) -> Result<Vec<Result<f64, String>>, StudyError> {
+        let mut values = Vec::new();
+        let mut candidates = Vec::new();
+        for (at, point) in batch.iter().enumerate() {
+            match self.run(point)? {
+                Err(why) => values.push(Err(why)),
+                Ok(capsule) => {
+                    let exposure = self.exposure(objective, point)?;
+                    candidates.push((at, capsule, exposure, Tally::default()));
+                    values.push(Err(nothing_landed()));
+                }
+            }
+        }
+        halve(candidates.len(), |number, rung| {
+            let (at, capsule, exposure, tally) = &mut candidates[number];
+            let more = self.sample(capsule, runs_of(rung), seed_of(seed, &batch[*at], rung as u64 + 1))?;
+            tally.add(&more);
+            let value = objective.value(tally, capsule.golden_run().thread_instructions(), exposure);
+            if let Some(value) = value {
+                values[*at] = Ok(value.low);
+            }
+            Ok::<_, StudyError>(value.map(|value| value.value))
+        })?;
+        Ok(values)
+    }
+}
+
+fn nothing_landed() -> String {
+    "no fault lands in it".to_owned()
+}
