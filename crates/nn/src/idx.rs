@@ -66,15 +66,21 @@ const MOST: u64 = 1 << 32;
 /// The magic number of images: bytes, by number, row and column.
 const IMAGES: u32 = 0x0803;
 
+/// The magic number of images in colour: bytes, by number, row, column and channel.
+const COLOURS: u32 = 0x0804;
+
 /// The magic number of labels: bytes, by number.
 const LABELS: u32 = 0x0801;
 
-/// Images: bytes by number, row and column.
+/// Images: bytes by number, row, column and channel. Where the file has no channels, there is one.
 ///
 /// # Errors
 /// When they are something else, damaged, or not as many as the head says.
 pub fn images(file: &[u8]) -> Result<Array, IdxError> {
-    array(file, IMAGES, "images: bytes by number, row and column")
+    let what = "images: bytes by number, row and column, and in 0x00000804 by channel, too";
+    let mut found = array(file, &[IMAGES, COLOURS], what)?;
+    found.sizes.resize(4, 1);
+    Ok(found)
 }
 
 /// Labels: bytes by number.
@@ -82,29 +88,32 @@ pub fn images(file: &[u8]) -> Result<Array, IdxError> {
 /// # Errors
 /// When they are something else, damaged, or not as many as the head says.
 pub fn labels(file: &[u8]) -> Result<Array, IdxError> {
-    array(file, LABELS, "labels: bytes by number")
+    array(file, &[LABELS], "labels: bytes by number")
 }
 
-fn array(file: &[u8], expected: u32, what: &'static str) -> Result<Array, IdxError> {
+/// An array that begins with one of these magic numbers, the first of which errors name.
+fn array(file: &[u8], expected: &[u32], what: &'static str) -> Result<Array, IdxError> {
     let mut reader: Box<dyn Read + '_> = match file {
         [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
         _ => Box::new(file),
     };
-    let axes = (expected & 0xff) as usize;
     let mut head = Vec::new();
-    let length = 4 * (axes + 1);
-    reader.by_ref().take(length as u64).read_to_end(&mut head).map_err(IdxError::Unpack)?;
-    let words: Vec<u32> = head.as_chunks().0.iter().map(|&bytes| u32::from_be_bytes(bytes)).collect();
-    if let Some(&found) = words.first()
-        && found != expected
-    {
+    let mut read = |length: usize| {
+        let rest = length - head.len();
+        reader.by_ref().take(rest as u64).read_to_end(&mut head).map_err(IdxError::Unpack)?;
+        Ok::<_, IdxError>(head.as_chunks().0.iter().map(|&bytes| u32::from_be_bytes(bytes)).collect::<Vec<_>>())
+    };
+    let magic = read(4)?.first().copied();
+    if let Some(found) = magic.filter(|found| !expected.contains(found)) {
         let hint = match found {
-            IMAGES => ", which is that of images",
+            IMAGES | COLOURS => ", which is that of images",
             LABELS => ", which is that of labels",
             _ => "; the file is another IDX, or none",
         };
-        return Err(IdxError::Magic { expected, what, found, hint });
+        return Err(IdxError::Magic { expected: expected[0], what, found, hint });
     }
+    let length = 4 * ((magic.unwrap_or(expected[0]) & 0xff) as usize + 1);
+    let words = read(length)?;
     if head.len() < length {
         return Err(IdxError::Short { expected: length, found: head.len() });
     }

@@ -85,14 +85,12 @@ pub enum SourceError {
         of_labels: PathBuf,
     },
     /// Images have another size than what the network reads.
-    #[error(
-        "run the network on {path}: images have {found:?} rows and columns, and it reads {expected:?} rows, columns and channels"
-    )]
+    #[error("run the network on {path}: images have {found:?} rows, columns and channels, and it reads {expected:?}")]
     Shape {
         /// The file.
         path: PathBuf,
         /// The size of its images.
-        found: [usize; 2],
+        found: [usize; 3],
         /// The size that the network reads.
         expected: [usize; 3],
     },
@@ -275,9 +273,9 @@ impl ImageFiles {
         let labels = labels(&read(&self.labels)?).map_err(idx(&self.labels))?;
         let expected = [shape.height, shape.width, shape.channels];
         let size = |axis: usize| pixels.sizes.get(axis).copied().unwrap_or(0);
-        let (count, rows, columns) = (size(0), size(1), size(2));
-        if [rows, columns, 1] != expected {
-            return Err(SourceError::Shape { path: self.images.clone(), found: [rows, columns], expected });
+        let (count, found) = (size(0), [1, 2, 3].map(size));
+        if found != expected {
+            return Err(SourceError::Shape { path: self.images.clone(), found, expected });
         }
         if count != labels.bytes.len() {
             return Err(SourceError::Labels {

@@ -44,7 +44,7 @@ pub(crate) struct SourceOptions {
 /// Images that a network does not bring along.
 #[derive(Debug, Group)]
 pub(crate) struct NetworkImages {
-    /// Run it on these images (IDX, plain or gzip) [default: those of the bundled network]
+    /// Run it on these images (IDX by number, row, column and, in colour, channel; plain or gzip) [default: those of the bundled network]
     #[arg(long, value_name = "FILE", requires = "labels")]
     pub(crate) images: Option<PathBuf>,
     /// Their labels (IDX, plain or gzip)

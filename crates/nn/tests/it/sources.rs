@@ -49,9 +49,12 @@ fn images_of_files_are_run_as_those_that_the_program_brings_along() {
     let images = idx(0x803, &[50, 28, 28], pixels);
     let plain = write(dir.path(), "images", &images);
     let packed = write(dir.path(), "images.gz", &gzip(&images));
+    let channels = write(dir.path(), "channels", &idx(0x804, &[50, 28, 28, 1], pixels));
     let of_labels = write(dir.path(), "labels.gz", &gzip(&idx(0x801, &[50], labels)));
     let network = write(dir.path(), "some.onnx", include_bytes!("../../networks/fashion/fashion.onnx"));
-    for (name, images) in [("fashion", &plain), ("fashion", &packed), (network.to_str().unwrap(), &packed)] {
+    for (name, images) in
+        [("fashion", &plain), ("fashion", &channels), ("fashion", &packed), (network.to_str().unwrap(), &packed)]
+    {
         let target = open(name, images, &of_labels).unwrap();
         assert_eq!(target.name(), if name == "fashion" { name } else { "some" });
         assert_eq!((target.images().count(), target.images().all_pixels()), (50, pixels));
@@ -75,7 +78,7 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
     let said = [
         (
             wrong(&labels, &labels),
-            "read labels: read the head: expected the magic number 0x00000803 (images: bytes by number, row and column), found 0x00000801, which is that of labels",
+            "read labels: read the head: expected the magic number 0x00000803 (images: bytes by number, row and column, and in 0x00000804 by channel, too), found 0x00000801, which is that of labels",
         ),
         (
             wrong(&images, &file("text", b"no images at all")),
@@ -91,7 +94,11 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
         ),
         (
             wrong(&file("small", &idx(0x803, &[2, 8, 8], &[7; 128])), &labels),
-            "run the network on small: images have [8, 8] rows and columns, and it reads [28, 28, 1] rows, columns and channels",
+            "run the network on small: images have [8, 8, 1] rows, columns and channels, and it reads [28, 28, 1]",
+        ),
+        (
+            wrong(&file("colours", &idx(0x804, &[2, 28, 28, 3], &[7; 2 * 3 * 784])), &labels),
+            "run the network on colours: images have [28, 28, 3] rows, columns and channels, and it reads [28, 28, 1]",
         ),
         (
             wrong(&file("cut", &idx(0x803, &[2, 28, 28], &[7; 1000])), &labels),
