@@ -190,6 +190,13 @@ pub trait Engines: Send + Sync {
         Err(TargetError::new("run every fault: this target only samples; give `runs` or `margin`"))
     }
 
+    /// How many runs a thread takes from the plan at a time, at most, if more than usual are worth it: its worker then has them at
+    /// once, and a campaign that is interrupted makes them first.
+    fn batch_size(&self, engine: &Engine) -> usize {
+        let _ = engine;
+        1
+    }
+
     /// What is kept in memory for the workers, once there is something.
     fn memory(&self) -> Option<MemoryUse> {
         None

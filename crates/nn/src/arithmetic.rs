@@ -68,13 +68,29 @@ pub fn average(bytes: impl Iterator<Item = u8>, count: Option<usize>, [from, to]
     (average / to.scale + f32::from(to.zero)).round_ties_even().clamp(0.0, 255.0) as u8
 }
 
-/// The byte of a sum of two bytes, as `QLinearAdd` has it.
-#[must_use]
-pub fn add(a: u8, b: u8, [of_a, of_b, of_sum]: [Quantisation; 3]) -> u8 {
-    let (ratio_a, ratio_b) = (of_a.scale / of_sum.scale, of_b.scale / of_sum.scale);
-    let fixed = f32::from(of_sum.zero) - ratio_a.mul_add(f32::from(of_a.zero), f32::from(of_b.zero) * ratio_b);
-    let sum = f32::from(a).mul_add(ratio_a, f32::from(b).mul_add(ratio_b, fixed));
-    sum.round_ties_even().clamp(0.0, 255.0) as u8
+/// The constants of sums of two bytes, as `QLinearAdd` has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SumTerms {
+    ratios: [f32; 2],
+    fixed: f32,
+}
+
+impl SumTerms {
+    /// Sums of bytes of the first two quantisations, in bytes of the third.
+    pub(crate) fn new([of_a, of_b, of_sum]: [Quantisation; 3]) -> Self {
+        let ratios = [of_a.scale / of_sum.scale, of_b.scale / of_sum.scale];
+        let fixed = f32::from(of_sum.zero) - ratios[0].mul_add(f32::from(of_a.zero), f32::from(of_b.zero) * ratios[1]);
+        Self { ratios, fixed }
+    }
+
+    /// The byte of a sum.
+    #[inline(always)]
+    pub(crate) fn sum(&self, a: u8, b: u8) -> u8 {
+        let sum = f32::from(a).mul_add(self.ratios[0], f32::from(b).mul_add(self.ratios[1], self.fixed));
+        let bounded = sum.round_ties_even().clamp(0.0, 255.0);
+        // Of a number within a byte, the low bits hold the integer when this is added; NaN becomes 0, as it does by `as`.
+        if bounded.is_nan() { 0 } else { (bounded + ROUNDER).to_bits() as u8 }
+    }
 }
 
 #[cfg(test)]
@@ -126,6 +142,7 @@ mod tests {
     #[test]
     fn sums_round_to_even_and_stay_within_a_byte() {
         let of = |scale, zero| Quantisation { scale, zero };
+        let add = |a, b, quantisations| SumTerms::new(quantisations).sum(a, b);
         let halved = [of(1.0, 0), of(1.0, 0), of(2.0, 0)];
         assert_eq!([add(1, 0, halved), add(1, 2, halved), add(255, 255, halved)], [0, 2, 255]);
         let shifted = [of(1.0, 10), of(1.0, 20), of(1.0, 0)];

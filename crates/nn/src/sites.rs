@@ -72,6 +72,33 @@ pub(crate) fn fault_of(site: &Site, sites: &NetworkSites<'_>) -> Result<(usize, 
     Ok((fault.image, hit))
 }
 
+/// Faults that a thread has at once, at most: of each image some, so that what they read of its fault-free run is at hand.
+const TOGETHER: u64 = 1 << 13;
+
+/// The multiplications that runs of them may take, as whole runs, of which each makes about a fiftieth: seconds at most.
+const MACS_TOGETHER: u64 = 1 << 38;
+
+/// How many faults a thread has at once, at most.
+pub(crate) fn batch_size(macs: u64) -> usize {
+    (MACS_TOGETHER / macs.max(1)).clamp(1, TOGETHER) as usize
+}
+
+/// Runs faults image by image, and layer by layer; results are in the order of the sites.
+pub(crate) fn run_by_image(
+    sites: &[Site],
+    of: &NetworkSites<'_>,
+    mut run: impl FnMut(usize, &Hit) -> Observation,
+) -> Vec<Result<Observation, RunFailure>> {
+    let faults: Vec<_> = sites.iter().map(|site| fault_of(site, of)).collect();
+    let place = |(image, hit): &(usize, Hit)| (*image, hit.places().first().map(|place| place.layer));
+    let mut order: Vec<usize> = (0..faults.len()).collect();
+    order.sort_by_key(|&at| faults[at].as_ref().ok().map(place));
+    let mut found: Vec<(usize, Result<Observation, RunFailure>)> =
+        order.into_iter().map(|at| (at, faults[at].clone().map(|(image, hit)| run(image, &hit)))).collect();
+    found.sort_by_key(|&(at, _)| at);
+    found.into_iter().map(|(_, result)| result).collect()
+}
+
 impl NetworkSites<'_> {
     fn select(&self, selection: &SelectionWords) -> Result<Population<'_>, TargetError> {
         Population::new(self.network, self.right, selection)

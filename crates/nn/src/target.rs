@@ -15,7 +15,7 @@ use crate::hit::{Hit, HitBits};
 use crate::images::Images;
 use crate::network::Network;
 use crate::observe;
-use crate::sites::{LABELS, NetworkSites, RunCost, fault_of};
+use crate::sites::{LABELS, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
 
 pub use crate::sites::LayerSize;
 
@@ -206,6 +206,10 @@ impl Engines for NetworkTarget {
         let delta = (engine.word() != "full").then(|| Delta::new(&self.network));
         Ok(Box::new(NetworkWorker { target: self, delta }))
     }
+
+    fn batch_size(&self, engine: &Engine) -> usize {
+        if engine.word() == "full" { 1 } else { batch_size(self.sites().macs()) }
+    }
 }
 
 /// Runs faults on one thread.
@@ -215,27 +219,43 @@ struct NetworkWorker<'t> {
     delta: Option<Delta<'t>>,
 }
 
+impl NetworkWorker<'_> {
+    fn observe(&mut self, golden: &Run, image: usize, hit: &Hit) -> Observation {
+        let target = self.target;
+        match &mut self.delta {
+            Some(delta) => {
+                let run = delta.run(golden, hit);
+                let logits = delta.tensor(golden, target.network.layers().len());
+                target.observation(golden, hit, run.hit, &logits, RunCost { tier: Tier::Delta, macs: run.macs })
+            }
+            None => {
+                let run = forward(&target.network, target.images.pixels(image), Some(hit));
+                let cost = RunCost { tier: Tier::Full, macs: target.sites().macs() };
+                target.observation(golden, hit, run.hit, run.logits(), cost)
+            }
+        }
+    }
+}
+
 impl Worker for NetworkWorker<'_> {
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
         let target = self.target;
         let (image, hit) = fault_of(site, &target.sites())?;
-        let golden = target.golden_run(image);
-        Ok(match &mut self.delta {
-            Some(delta) => {
-                let run = delta.run(&golden, &hit);
-                let logits = delta.tensor(&golden, target.network.layers().len());
-                target.observation(&golden, &hit, run.hit, &logits, RunCost { tier: Tier::Delta, macs: run.macs })
-            }
-            None => {
-                let run = forward(&target.network, target.images.pixels(image), Some(&hit));
-                target.observation(
-                    &golden,
-                    &hit,
-                    run.hit,
-                    run.logits(),
-                    RunCost { tier: Tier::Full, macs: target.sites().macs() },
-                )
-            }
+        Ok(self.observe(&target.golden_run(image), image, &hit))
+    }
+
+    fn batch_size(&self) -> usize {
+        if self.delta.is_some() { batch_size(self.target.sites().macs()) } else { 1 }
+    }
+
+    fn run_batch(&mut self, sites: &[Site]) -> Vec<Result<Observation, RunFailure>> {
+        let target = self.target;
+        let mut last = None;
+        run_by_image(sites, &target.sites(), |image, hit| {
+            let golden = last.take_if(|(of, _)| *of == image).map_or_else(|| target.golden_run(image), |(_, run)| run);
+            let observed = self.observe(&golden, image, hit);
+            last = Some((image, golden));
+            observed
         })
     }
 }

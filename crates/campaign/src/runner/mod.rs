@@ -99,7 +99,7 @@ fn make_runs(
         None => {
             let worker = || Ok(sample::RunWorker { target, config, reader: plan.reader()?, worker: None });
             let pool = WorkerPool::start(scope, signals, jobs, worker)?;
-            sample::Writer::new(config, ledger).stages(planned, &pool)
+            sample::Writer::new(config, ledger, target.engines.batch_size(&config.engine) as u64).stages(planned, &pool)
         }
         Some(sweep) => {
             let worker = || Ok(sweep::UnitWorker { target, config, sweep, sweeper: None });

@@ -22,7 +22,7 @@ use crate::store::{Finding, Row};
 use crate::target::{TargetSystem, Worker};
 use outcome::{Observation, classify};
 
-/// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
+/// Runs in a batch, at most, if the target does not ask for more: a transaction is then small beside the runs in it, and a lost one is little work.
 const MAX_BATCH: u64 = 64;
 /// Seconds after which a worker sends the rows it has, so that slow runs are durable, and visible, soon.
 const SEND_AFTER: f64 = 1.0;
@@ -112,14 +112,16 @@ impl RunWorker<'_> {
 pub(super) struct Writer<'a> {
     config: &'a Config,
     ledger: Ledger<'a>,
+    /// Runs in a batch, at most.
+    batch: u64,
     /// Rows that wait for others to share a transaction with, and since when.
     held: Vec<Row>,
     since: Stopwatch,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(config: &'a Config, ledger: Ledger<'a>) -> Self {
-        Self { config, ledger, held: Vec::new(), since: Stopwatch::start() }
+    pub(super) fn new(config: &'a Config, ledger: Ledger<'a>, batch: u64) -> Self {
+        Self { config, ledger, batch: batch.max(MAX_BATCH), held: Vec::new(), since: Stopwatch::start() }
     }
 
     /// Runs all stages; `false` when stopped before the last one was over.
@@ -143,7 +145,7 @@ impl<'a> Writer<'a> {
     /// Makes the runs at `positions` that have no row yet; `false` when stopped before all of them were made.
     fn stage(&mut self, positions: Range<u64>, pool: &WorkerPool<'_, Row>) -> Result<bool, CampaignError> {
         let pending = self.ledger.rows.pending(self.config.shard, positions)?;
-        let done = pool.stage(&pending, MAX_BATCH, &mut |rows| self.hold(rows));
+        let done = pool.stage(&pending, self.batch, &mut |rows| self.hold(rows));
         self.write()?;
         done
     }

@@ -6,6 +6,8 @@
 
 mod altered;
 mod changes;
+mod level;
+mod products;
 mod scratch;
 
 use crate::forward::Run;
@@ -14,6 +16,8 @@ use crate::network::{Layer, Network, Operator, Shape};
 use crate::operator::Reduction;
 use altered::{Altered, terms};
 use changes::{Changes, changed};
+use level::{Host, at_level};
+use products::PairedWeights;
 use scratch::{JoinedInput, Scratch};
 
 /// Runs hits one after the other; has the memory for it, which grows no more.
@@ -25,23 +29,32 @@ pub struct Delta<'n> {
     scratch: Scratch,
     /// The factors of the loops, for each layer.
     factors: Vec<Factors>,
+    host: Host,
 }
 
 /// The factors of the loops of a layer.
 #[derive(Clone, Debug, Default)]
 struct Factors {
-    /// Inputs, in the order of [`Conv::weights`].
+    /// Inputs, in the order of [`Conv::weights`](crate::network::Conv::weights), where there are several groups.
     weights: Vec<i16>,
+    /// Inputs, where there is one group.
+    paired: PairedWeights,
     /// Sums, for each channel of the output.
     multipliers: Vec<f32>,
 }
 
 impl Factors {
-    fn of(layer: &Layer, channels: usize) -> Self {
+    fn of(layer: &Layer, from: usize, channels: usize) -> Self {
         match &layer.operator {
+            Operator::Conv(conv) | Operator::Dense(conv) if conv.groups == 1 => Self {
+                paired: PairedWeights::new(&conv.weights, from, channels),
+                multipliers: conv.multipliers.clone(),
+                ..Self::default()
+            },
             Operator::Conv(conv) | Operator::Dense(conv) => Self {
                 weights: conv.weights.iter().map(|&weight| i16::from(weight)).collect(),
                 multipliers: conv.multipliers.clone(),
+                ..Self::default()
             },
             Operator::Add(_) | Operator::MaxPool(_) | Operator::AveragePool(_) | Operator::Concat => Self::default(),
             Operator::GlobalAverage { multiplier } => {
@@ -67,7 +80,11 @@ impl<'n> Delta<'n> {
         let shapes = network.tensors().iter().map(|tensor| tensor.shape);
         let most = |size: fn(Shape) -> usize| shapes.clone().map(size).max().unwrap_or(0);
         let changes = |shape: Shape| Changes { deltas: vec![0; shape.elements()], positions: Vec::new() };
-        let factors = |(number, layer)| Factors::of(layer, network.output(number).shape.channels);
+        let channels = |tensor: usize| network.tensors()[tensor].shape.channels;
+        let factors = |(number, layer): (usize, &Layer)| {
+            let from = layer.inputs.first().map_or(0, |&input| channels(input));
+            Factors::of(layer, from, channels(number + 1))
+        };
         Self {
             network,
             changes: shapes.clone().map(changes).collect(),
@@ -77,6 +94,7 @@ impl<'n> Delta<'n> {
                 ..Scratch::default()
             },
             factors: network.layers().iter().enumerate().map(factors).collect(),
+            host: Host::best(),
         }
     }
 
@@ -142,17 +160,23 @@ impl<'n> Delta<'n> {
             return 0;
         }
         let (from, to) = (&self.network.tensors()[layer.inputs[0]], self.network.output(number));
-        let scratch = &mut self.scratch;
+        let (scratch, host) = (&mut self.scratch, self.host);
         let factors = &self.factors[number];
         let macs = match &layer.operator {
             Operator::Conv(conv) | Operator::Dense(conv) => {
-                let macs = scratch.convolve(conv, &factors.weights, input(0), from.shape, to.shape);
+                let (read, shapes) = (input(0), [from.shape, to.shape]);
+                let macs = if conv.groups == 1 {
+                    at_level!(host, level => scratch.convolve_paired(level, conv, &factors.paired, read, shapes))
+                } else {
+                    scratch.convolve(conv, &factors.weights, read, from.shape, to.shape)
+                };
                 let terms = altered.map_or(&[][..], |altered| &altered.terms);
                 macs + scratch.alter(conv, terms, &golden.tensors[layer.inputs[0]], input(0), from, to.shape)
             }
             Operator::Add(table) => {
-                let bytes = |which: usize| golden.tensors[layer.inputs[which]].as_slice();
-                scratch.add(table, [input(0), input(1)], [bytes(0), bytes(1)], to.shape.channels, output);
+                let bytes = [layer.inputs[0], layer.inputs[1], number + 1].map(|it| golden.tensors[it].as_slice());
+                let inputs = [input(0), input(1)];
+                at_level!(host, level => scratch.add(level, table, inputs, bytes, to.shape.channels, output));
                 return 0;
             }
             Operator::MaxPool(window) => {
@@ -181,7 +205,8 @@ impl<'n> Delta<'n> {
             }
         };
         let (sums, bytes) = (&golden.accumulators[number], &golden.tensors[number + 1]);
-        scratch.requantise(sums, bytes, &factors.multipliers, to.quantisation.zero, to.shape.channels, output);
+        let (multipliers, zero) = (&factors.multipliers, to.quantisation.zero);
+        at_level!(host, _level => scratch.requantise(sums, bytes, multipliers, zero, output));
         macs
     }
 }

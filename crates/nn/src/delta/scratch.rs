@@ -2,6 +2,7 @@
 
 use super::altered::Term;
 use super::changes::{Changes, changed};
+use super::level::{Level, WIDTH};
 use crate::arithmetic::requantise;
 use crate::hit::LayerOperand;
 use crate::network::{Conv, Shape, SumTable, Tensor, Window};
@@ -18,6 +19,18 @@ pub(super) struct Scratch {
     pub(super) touched: Vec<u32>,
     /// Changed channels of one position, with their changes.
     pub(super) channels: Vec<(usize, i16)>,
+    /// Pairs of channels of one position of which one has changed, with their changes.
+    pub(super) pairs: Vec<Pair>,
+    /// Columns of the kernel, each with the column of the windows that read one position by it.
+    pub(super) columns: Vec<(usize, usize)>,
+}
+
+/// Two neighbouring channels of which one has changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pair {
+    /// How many pairs lie before it.
+    pub(super) number: u32,
+    pub(super) deltas: [i16; 2],
 }
 
 /// An input whose channels stand behind those of others.
@@ -29,13 +42,15 @@ pub(super) struct JoinedInput<'a> {
 }
 
 impl Scratch {
-    fn touch(&mut self, position: usize) {
+    #[inline(always)]
+    pub(super) fn touch(&mut self, position: usize) {
         if !std::mem::replace(&mut self.marks[position], true) {
             self.touched.push(position as u32);
         }
     }
 
     /// Changes the sums of all windows that read a changed position.
+    #[inline(always)]
     pub(super) fn convolve(&mut self, conv: &Conv, weights: &[i16], input: &Changes, from: Shape, to: Shape) -> u64 {
         let (per_group, channels_per_group) = (to.channels / conv.groups, from.channels / conv.groups);
         let (mut macs, shape) = (0, conv.window());
@@ -188,57 +203,90 @@ impl Scratch {
     }
 
     /// Adds again where one of both differs.
-    pub(super) fn add(
+    #[inline(always)]
+    pub(super) fn add<L: Level>(
         &mut self,
+        _: L,
         table: &SumTable,
         inputs: [&Changes; 2],
-        bytes: [&[u8]; 2],
+        [a, b, golden]: [&[u8]; 3],
         channels: usize,
         output: &mut Changes,
     ) {
         for &position in inputs.iter().flat_map(|input| &input.positions) {
             self.touch(position as usize);
         }
-        while let Some(position) = self.touched.pop() {
-            self.marks[position as usize] = false;
-            let mut differs = false;
-            for element in position as usize * channels..(position as usize + 1) * channels {
-                let [a, b] = [0, 1].map(|which| (bytes[which][element], inputs[which].deltas[element]));
-                let old = table.of(a.0, b.0);
-                let new = table.of(changed(a.0, a.1), changed(b.0, b.1));
-                output.deltas[element] = i16::from(new) - i16::from(old);
-                differs |= new != old;
-            }
-            if differs {
-                output.positions.push(position);
-            }
-        }
-    }
-
-    /// Makes bytes of the touched sums, and keeps what differs.
-    pub(super) fn requantise(
-        &mut self,
-        golden: &[i32],
-        bytes: &[u8],
-        multipliers: &[f32],
-        zero: u8,
-        channels: usize,
-        output: &mut Changes,
-    ) {
+        let sum = |a: u8, b: u8| if L::FUSES { table.computed(a, b) } else { table.of(a, b) };
         for position in self.touched.drain(..) {
             self.marks[position as usize] = false;
-            let elements = position as usize * channels..(position as usize + 1) * channels;
-            let golden = golden[elements.clone()].iter().zip(&bytes[elements.clone()]).zip(multipliers);
-            let changes = self.sums[elements.clone()].iter_mut().zip(&mut output.deltas[elements]);
+            let at = position as usize * channels..(position as usize + 1) * channels;
+            let (a, b, golden) = (&a[at.clone()], &b[at.clone()], &golden[at.clone()]);
+            let [by_a, by_b] = inputs.map(|input| &input.deltas[at.clone()]);
+            let bytes = a.iter().zip(b).zip(golden);
             let mut differs = 0;
-            for ((sum, delta), ((&golden, &byte), &multiplier)) in changes.zip(golden) {
-                let new = requantise(golden.wrapping_add(std::mem::take(sum)), multiplier, zero);
-                *delta = i16::from(new) - i16::from(byte);
-                differs |= *delta;
+            for ((made, (by_a, by_b)), ((&a, &b), &old)) in
+                output.deltas[at].iter_mut().zip(by_a.iter().zip(by_b)).zip(bytes)
+            {
+                *made = i16::from(sum(changed(a, *by_a), changed(b, *by_b))) - i16::from(old);
+                differs |= *made;
             }
             if differs != 0 {
                 output.positions.push(position);
             }
         }
     }
+
+    /// Makes bytes of the touched sums, and keeps what differs.
+    #[inline(always)]
+    pub(super) fn requantise(
+        &mut self,
+        golden: &[i32],
+        bytes: &[u8],
+        multipliers: &[f32],
+        zero: u8,
+        output: &mut Changes,
+    ) {
+        let channels = multipliers.len();
+        for position in self.touched.drain(..) {
+            self.marks[position as usize] = false;
+            let at = position as usize * channels..(position as usize + 1) * channels;
+            let (sums, deltas) = (&mut self.sums[at.clone()], &mut output.deltas[at.clone()]);
+            let (golden, bytes) = (&golden[at.clone()], &bytes[at]);
+            let (sum_chunks, sum_rest) = sums.as_chunks_mut::<WIDTH>();
+            let (delta_chunks, delta_rest) = deltas.as_chunks_mut::<WIDTH>();
+            let (golden_chunks, golden_rest) = golden.as_chunks::<WIDTH>();
+            let (byte_chunks, byte_rest) = bytes.as_chunks::<WIDTH>();
+            let (factor_chunks, factor_rest) = multipliers.as_chunks::<WIDTH>();
+            let mut differs = false;
+            for ((sums, deltas), ((golden, bytes), factors)) in
+                sum_chunks.iter_mut().zip(delta_chunks).zip(golden_chunks.iter().zip(byte_chunks).zip(factor_chunks))
+            {
+                differs |= requantise_all(sums, deltas, golden, bytes, factors, zero);
+            }
+            differs |= requantise_all(sum_rest, delta_rest, golden_rest, byte_rest, factor_rest, zero);
+            if differs {
+                output.positions.push(position);
+            }
+        }
+    }
+}
+
+/// Makes the changes of bytes of changes of sums, which are then zero; whether one is not.
+#[inline(always)]
+fn requantise_all(
+    sums: &mut [i32],
+    deltas: &mut [i16],
+    golden: &[i32],
+    bytes: &[u8],
+    multipliers: &[f32],
+    zero: u8,
+) -> bool {
+    let mut differs = 0;
+    let old = golden.iter().zip(bytes).zip(multipliers);
+    for ((sum, delta), ((&golden, &byte), &multiplier)) in sums.iter_mut().zip(deltas).zip(old) {
+        let new = requantise(golden.wrapping_add(std::mem::take(sum)), multiplier, zero);
+        *delta = i16::from(new) - i16::from(byte);
+        differs |= *delta;
+    }
+    differs != 0
 }

@@ -11,9 +11,10 @@ use outcome::{Criteria, Observation, Tier};
 
 use super::network::FloatNetwork;
 use super::run::{FloatDelta, FloatRun, float_forward};
+use crate::hit::Hit;
 use crate::images::Images;
 use crate::observe;
-use crate::sites::{LABELS, LayerSize, NetworkSites, RunCost, fault_of};
+use crate::sites::{LABELS, LayerSize, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
 use crate::target::{Accuracy, ENGINES, KEPT, UnlikeSizes};
 use crate::topology::Topology as _;
 
@@ -190,6 +191,10 @@ impl Engines for FloatTarget {
         let delta = (engine.word() != "full").then(|| FloatDelta::new(&self.network));
         Ok(Box::new(FloatWorker { target: self, delta }))
     }
+
+    fn batch_size(&self, engine: &Engine) -> usize {
+        if engine.word() == "full" { 1 } else { batch_size(self.sites().macs()) }
+    }
 }
 
 /// Runs faults on one thread.
@@ -199,24 +204,45 @@ struct FloatWorker<'t> {
     delta: Option<FloatDelta<'t>>,
 }
 
-impl Worker for FloatWorker<'_> {
-    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+impl FloatWorker<'_> {
+    fn observe(&mut self, golden: &FloatRun, image: usize, hit: &Hit) -> Observation {
         let (target, sites) = (self.target, self.target.sites());
-        let (image, hit) = fault_of(site, &sites)?;
-        let golden = target.golden_run(image);
         let observed = |bits, logits: &[f32], cost| {
-            sites.observation(&hit, bits, observe::value_outputs(golden.logits(), logits), cost)
+            sites.observation(hit, bits, observe::value_outputs(golden.logits(), logits), cost)
         };
-        Ok(match &mut self.delta {
+        match &mut self.delta {
             Some(delta) => {
-                let run = delta.run(&golden, &hit);
+                let run = delta.run(golden, hit);
                 let logits = delta.tensor(target.network.layers().len());
                 observed(run.hit, logits, RunCost { tier: Tier::Delta, macs: run.macs })
             }
             None => {
-                let run = float_forward(&target.network, &values(target.images.pixels(image)), Some(&hit));
+                let run = float_forward(&target.network, &values(target.images.pixels(image)), Some(hit));
                 observed(run.hit, run.logits(), RunCost { tier: Tier::Full, macs: sites.macs() })
             }
+        }
+    }
+}
+
+impl Worker for FloatWorker<'_> {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        let target = self.target;
+        let (image, hit) = fault_of(site, &target.sites())?;
+        Ok(self.observe(&target.golden_run(image), image, &hit))
+    }
+
+    fn batch_size(&self) -> usize {
+        if self.delta.is_some() { batch_size(self.target.sites().macs()) } else { 1 }
+    }
+
+    fn run_batch(&mut self, sites: &[Site]) -> Vec<Result<Observation, RunFailure>> {
+        let target = self.target;
+        let mut last = None;
+        run_by_image(sites, &target.sites(), |image, hit| {
+            let golden = last.take_if(|(of, _)| *of == image).map_or_else(|| target.golden_run(image), |(_, run)| run);
+            let observed = self.observe(&golden, image, hit);
+            last = Some((image, golden));
+            observed
         })
     }
 }
