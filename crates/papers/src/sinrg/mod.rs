@@ -1,5 +1,6 @@
 //! The page of SInRG: the figures of the thesis' Chapter 4 with our workloads and schemes, its statements judged.
 
+mod others;
 mod plots;
 mod rules;
 mod statements;
@@ -40,6 +41,7 @@ fn pieces(survey: &SinrgSurvey) -> Pieces {
         ("plot-nn".to_owned(), Piece::Plot(plots::curve(survey, "nn"))),
         ("plot-gaussian".to_owned(), Piece::Plot(plots::curve(survey, "gaussian"))),
         ("say-devices".to_owned(), Piece::Text(tables::devices(survey))),
+        ("say-choice".to_owned(), Piece::Text(tables::choice(survey))),
         ("say-tally".to_owned(), Piece::Text(tally(&parts, "workloads"))),
     ];
     pieces.extend(parts.iter().map(|part| (part.name.to_owned(), Piece::Table(part.table()))));

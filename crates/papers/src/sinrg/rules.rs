@@ -38,7 +38,8 @@ pub(super) fn above(claim: Claim<'_>, rule: &str, differences: &[f64]) -> Statem
     statement(claim, ours, Judged::by(rule, verdict))
 }
 
-fn interval(values: &[f64]) -> Option<(Repeated, f64)> {
+/// The mean of values, and half the width of its 95 % interval.
+pub(super) fn interval(values: &[f64]) -> Option<(Repeated, f64)> {
     let it = Repeated::of(values)?;
     let half = it.half_width(0.0, Confidence::PERCENT_95);
     half.is_finite().then_some((it, half))
@@ -50,6 +51,29 @@ pub(super) fn each<'w>(claim: Claim<'_>, rule: &str, found: impl IntoIterator<It
     if found.is_empty() {
         return unmeasured(claim, rule);
     }
+    statement(claim, counted(&found), Judged::by(rule, Verdict::all(found.iter().map(|it| it.1))))
+}
+
+/// Whether more than half of some workloads fulfil a rule, whatever the undecided ones do; those that do not are named.
+pub(super) fn most<'w>(claim: Claim<'_>, rule: &str, found: impl IntoIterator<Item = (&'w str, Verdict)>) -> Statement {
+    let rule = format!("{rule} for more than half of our workloads, whatever the undecided ones are");
+    let found: Vec<(&str, Verdict)> = found.into_iter().collect();
+    if found.is_empty() {
+        return unmeasured(claim, &rule);
+    }
+    let count = |verdict: Verdict| found.iter().filter(|it| it.1 == verdict).count();
+    let verdict = if 2 * count(Verdict::Holds) > found.len() {
+        Verdict::Holds
+    } else if 2 * count(Verdict::Fails) >= found.len() {
+        Verdict::Fails
+    } else {
+        Verdict::Open
+    };
+    statement(claim, counted(&found), Judged::by(rule, verdict))
+}
+
+/// How many workloads fulfil a rule, and the names of those that do not or are undecided.
+fn counted(found: &[(&str, Verdict)]) -> String {
     let named = |verdict: Verdict| found.iter().filter(move |it| it.1 == verdict).map(|it| it.0).collect::<Vec<_>>();
     let (holds, not, open) = (named(Verdict::Holds), named(Verdict::Fails), named(Verdict::Open));
     let mut ours = format!("{} of {}", holds.len(), found.len());
@@ -58,7 +82,7 @@ pub(super) fn each<'w>(claim: Claim<'_>, rule: &str, found: impl IntoIterator<It
             ours.push_str(&format!("; {word} {}", listed(names)));
         }
     }
-    statement(claim, ours, Judged::by(rule, Verdict::all(found.iter().map(|it| it.1))))
+    ours
 }
 
 /// Whether the least and the greatest share of ours lie within the chapter's.

@@ -3,8 +3,9 @@
 use methods::hardening::Scheme;
 use stats::{Confidence, spearman};
 
+use super::others::{others, overheads, saved, time_of, times};
 use super::rules::{Claim, above, each, mean, one, statement, unmeasured, within};
-use super::survey::{CHAPTER, InjectedWorkload, ProtectedWorkload, SinrgSurvey, TimedWorkload, remaining};
+use super::survey::{InjectedWorkload, ProtectedWorkload, SinrgSurvey, remaining};
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::percent;
 
@@ -14,25 +15,13 @@ pub(super) fn statements(survey: &SinrgSurvey) -> Vec<Part> {
         Part { name: "statements-time", statements: time(survey) },
         Part { name: "statements-coverage", statements: coverage(survey) },
         Part { name: "statements-faults", statements: faults(survey) },
-        Part { name: "statements-others", statements: others() },
+        Part { name: "statements-others", statements: others(survey) },
     ]
 }
 
-/// The times of the chapter's workloads under a scheme.
-fn times(survey: &SinrgSurvey, scheme: Scheme) -> impl Iterator<Item = &TimedWorkload> {
-    survey.timed.iter().filter(move |it| it.scheme == scheme.word() && CHAPTER.contains(&it.name.as_str()))
-}
-
-fn time_of<'s>(survey: &'s SinrgSurvey, name: &str, scheme: Scheme) -> Option<&'s TimedWorkload> {
-    times(survey, scheme).find(|it| it.name == name)
-}
-
 fn time(survey: &SinrgSurvey) -> Vec<Statement> {
-    let overheads = |scheme| times(survey, scheme).map(|it| it.ratio - 1.0).collect::<Vec<f64>>();
-    let average = |claim: Claim<'_>, theirs: f64, scheme| mean(claim, theirs, &overheads(scheme), percent);
-    let saved = |from: Scheme, to: Scheme| -> Vec<f64> {
-        times(survey, from).filter_map(|it| Some(it.ratio - time_of(survey, &it.name, to)?.ratio)).collect()
-    };
+    let average = |claim: Claim<'_>, theirs: f64, scheme| mean(claim, theirs, &overheads(survey, scheme), percent);
+    let saved = |from: Scheme, to: Scheme| saved(survey, from, to);
     let of = |name: &str, scheme| time_of(survey, name, scheme).map(|it| (it.ratio - 1.0, it.low - 1.0, it.high - 1.0));
     let over_double = times(survey, Scheme::Sriv).map(|it| {
         let verdict = if it.low > 2.0 {
@@ -265,18 +254,4 @@ fn correlated(survey: &SinrgSurvey) -> Statement {
     };
     let ours = format!("{:.2} ({:.2} to {:.2}), {} workloads", found.coefficient, bounds.low, bounds.high, found.pairs);
     statement(claim, ours, Judged::by(rule, verdict))
-}
-
-fn others() -> Vec<Statement> {
-    let not = |claim: Claim<'_>| unmeasured(claim, "the scheme or the hardware is not modelled here");
-    vec![
-        not(("automatic selection lowers FastSig's overhead to 36 % (Section 4.6.3)", "36 %")),
-        not(("HW-Notify costs 37 % (DRDV) and 46 % (SRIV) (Figure 4.9)", "37 and 46 %")),
-        not(("HW-Sig costs 33 % with either (Figure 4.9)", "33 %")),
-        not(("automatic selection lowers HW-Notify to 34 % and HW-Sig to 30 % (Section 4.6.3)", "34 and 30 %")),
-        not(("TLD wins on lavaMD and leukocyte (Figure 4.5)", "2 of 16")),
-        not(("one of the FastSig schemes outperforms TLD-Sig for most workloads (Section 4.6.1)", "most")),
-        not(("the SEC-DED accumulator misses 1 of 3862 errors (Section 4.6.2)", "0 to 0.2 %")),
-        not(("occupancy is almost always lower with FastSig-DRDV (Figure 4.6)", "–")),
-    ]
 }

@@ -2,7 +2,8 @@
 
 use campaign::{Results, Subject};
 use methods::hardening::{
-    DynamicCounts, ExecutedCode, ProtectionDemand, ProtectionForecast, Scheme, harden_opened, tally_by_instruction,
+    ChoiceOutcome, DynamicCounts, ExecutedCode, HardenedTimes, ProtectionDemand, ProtectionForecast, Scheme,
+    harden_opened, tally_by_instruction,
 };
 use methods::kit::{FinishedCampaign, OpenedCapsule, StudyError};
 use serde_json::{Value, json};
@@ -112,6 +113,10 @@ pub(super) struct PartlyProtected {
 pub(super) struct SinrgSurvey {
     pub(super) injected: Vec<InjectedWorkload>,
     pub(super) timed: Vec<TimedWorkload>,
+    /// Times by the automatic choice, each workload left out of what its tree learned from.
+    pub(super) chosen: Vec<ChoiceOutcome>,
+    /// The estimated occupancy with FastSig-DRDV and with FastSig-SRIV of each kernel of the chapter's workloads.
+    pub(super) occupancies: Vec<[f64; 2]>,
     pub(super) parts: Vec<PartlyProtected>,
 }
 
@@ -152,7 +157,14 @@ impl InjectedWorkload {
 
 /// Measures all, or one workload.
 pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<SinrgSurvey, StudyError> {
-    let mut survey = SinrgSurvey { timed: timed(&shop.workloads.records("protection")?), ..SinrgSurvey::default() };
+    let table = HardenedTimes::bundled().map_err(StudyError::Refused)?;
+    let kernels = table.kernels.iter().filter(|it| CHAPTER.contains(&it.application.as_str()));
+    let mut survey = SinrgSurvey {
+        timed: timed(&shop.workloads.records("protection")?),
+        chosen: table.left_out(),
+        occupancies: kernels.map(|it| [it.features.occupancy_first, it.features.occupancy_second]).collect(),
+        ..SinrgSurvey::default()
+    };
     for name in INJECTED.into_iter().filter(|name| only.is_none_or(|only| only == *name)) {
         let original = shop.workloads.bundled(name)?;
         let injected = injected(shop, name, &original)?;

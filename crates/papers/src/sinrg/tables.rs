@@ -3,8 +3,10 @@
 use methods::hardening::Scheme;
 use study::{Cell, Table};
 
+use super::others::chosen;
+use super::rules::interval;
 use super::survey::{CHAPTER, InjectedWorkload, ProtectedWorkload, RunEnds, SinrgSurvey, TimedWorkload, remaining};
-use crate::words::listed;
+use crate::words::{listed, percent};
 
 /// A rate of a campaign with its bounds.
 fn rate(ends: RunEnds, count: u64) -> Cell {
@@ -96,21 +98,27 @@ pub(super) fn outcomes(survey: &SinrgSurvey) -> Table {
     table
 }
 
+/// Schemes with times on GPUs, and those without.
+fn with_times(survey: &SinrgSurvey) -> (Vec<Scheme>, Vec<Scheme>) {
+    Scheme::all().partition(|scheme| survey.timed.iter().any(|it| it.scheme == scheme.word()))
+}
+
 /// Figure 4.5: times on GPUs.
 pub(super) fn times(survey: &SinrgSurvey) -> Table {
+    let (schemes, _) = with_times(survey);
     let mut columns = vec!["workload"];
-    columns.extend(Scheme::INSTRUCTIONS.map(Scheme::word));
+    columns.extend(schemes.iter().map(|scheme| scheme.word()));
+    columns.push("auto");
     let mut table = Table::new("Time of all kernels, as a multiple of that without protection", &columns);
     let found = |name: &str, scheme: Scheme| {
-        survey
-            .timed
-            .iter()
-            .find(|it| it.name == name && it.scheme == scheme.word())
-            .map_or(Cell::None, |it| Cell::Quantity { value: it.ratio, low: it.low, high: it.high })
+        let it = survey.timed.iter().find(|it| it.name == name && it.scheme == scheme.word());
+        it.map_or(Cell::None, |it| Cell::Quantity { value: it.ratio, low: it.low, high: it.high })
     };
     for name in CHAPTER {
         let mut row = vec![Cell::text(name)];
-        row.extend(Scheme::INSTRUCTIONS.map(|scheme| found(name, scheme)));
+        row.extend(schemes.iter().map(|scheme| found(name, *scheme)));
+        let automatic = survey.chosen.iter().find(|it| it.application == name);
+        row.push(automatic.map_or(Cell::None, |it| Cell::Number(it.automatic)));
         table.rows.push(row);
     }
     table
@@ -118,8 +126,7 @@ pub(super) fn times(survey: &SinrgSurvey) -> Table {
 
 /// Which GPUs and schemes have times.
 pub(super) fn devices(survey: &SinrgSurvey) -> String {
-    let has = |scheme: &Scheme| survey.timed.iter().any(|it| it.scheme == scheme.word());
-    let (with, without): (Vec<Scheme>, Vec<Scheme>) = Scheme::INSTRUCTIONS.into_iter().partition(has);
+    let (with, without) = with_times(survey);
     let words = |schemes: &[Scheme]| listed(schemes.iter().map(|scheme| scheme.word()));
     let mut devices: Vec<&str> = survey.timed.iter().map(|it| it.device.as_str()).collect();
     devices.sort_unstable();
@@ -136,6 +143,31 @@ pub(super) fn devices(survey: &SinrgSurvey) -> String {
         text.push_str(&format!(" There are none of {}.", words(&without)));
     }
     text
+}
+
+/// The overhead of the automatic choice, beside the aim of less than 30 %.
+pub(super) fn choice(survey: &SinrgSurvey) -> String {
+    const AIM: f64 = 0.3;
+    let overheads: Vec<f64> = chosen(survey).map(|it| it.automatic - 1.0).collect();
+    let Some((mean, half)) = interval(&overheads) else {
+        return "There are no times by the automatic choice.".to_owned();
+    };
+    let reached = if mean.mean + half < AIM {
+        "is reached"
+    } else if mean.mean - half >= AIM {
+        "is not reached"
+    } else {
+        "lies within that interval"
+    };
+    format!(
+        "With the automatic choice, the kernels of {} workloads take {} ({} to {}) longer in the mean, each by a tree that was learned from the \
+         others; the aim, less than {}, {reached}.",
+        mean.count,
+        percent(mean.mean),
+        percent(mean.mean - half),
+        percent(mean.mean + half),
+        percent(AIM)
+    )
 }
 
 /// Selective protection: what was expected and what was measured.
