@@ -7,6 +7,7 @@ mod bench;
 mod contraction;
 mod end_to_end;
 mod fuzz;
+mod hardened;
 mod issue;
 mod kernels;
 mod learned;
@@ -58,6 +59,8 @@ enum Task {
     Ptxas(ptxas::Args),
     /// Count, in what NVIDIA's assembler makes of protected kernels, what protection computes twice
     Protection,
+    /// Harden random kernels by every scheme, and compare what they compute in the simulator
+    Hardened(hardened::Args),
     /// Make the table that the automatic choice of a scheme learns from, and say what the choice saves
     Automatic,
     /// Compare which products of random kernels NVIDIA's assembler joins with sums with those that we join
@@ -121,6 +124,7 @@ fn main() -> Result<()> {
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Protection => protection::protection(),
+        Task::Hardened(args) => hardened::hardened(&args),
         Task::Automatic => automatic::automatic(),
         Task::Contraction(args) => contraction::contraction(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),

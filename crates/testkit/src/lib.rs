@@ -7,12 +7,14 @@
 //! - [`fuzz`]: fuzzing of what reads bytes that nobody vouches for, `fuzz/`.
 //!
 //! - [`random_kernels`]: random kernels whose results are defined to the bit, for comparing machines.
+//! - [`hardened`]: random kernels with protection written into them, compared with the kernels as they are.
 //! - [`rewritten`]: faults written into kernels, compared with the same faults injected.
 //!
 //! Files are found on disk; a line or directive that is not understood fails the test. Everything runs at every
 //! instruction-set level of the host. This crate is for tests only: nothing else depends on it.
 
 pub mod fuzz;
+pub mod hardened;
 pub mod kernels;
 pub mod random_capsules;
 pub mod random_kernels;

@@ -99,10 +99,24 @@ impl Kernel {
     /// # Errors
     /// If it does not execute the kernel to its end.
     pub fn simulate(&self, level: LevelName, contract: Contract) -> Result<Vec<u8>, String> {
+        self.simulate_text(&self.ptx, self.threads, level, contract)
+    }
+
+    /// The same with another text in place of the kernel's, which the same arguments are for, in blocks of another size.
+    ///
+    /// # Errors
+    /// If the simulator does not execute the text to its end.
+    pub fn simulate_text(
+        &self,
+        ptx: &str,
+        threads: u32,
+        level: LevelName,
+        contract: Contract,
+    ) -> Result<Vec<u8>, String> {
         let words = |error: device::DeviceError| error.to_string();
         let mut device = Device::at_level(level);
         device.contract(contract);
-        device.load(ModuleId(0), NAME, Image::ptx(&self.ptx)).map_err(words)?;
+        device.load(ModuleId(0), NAME, Image::ptx(ptx)).map_err(words)?;
         let input = device.allocate(self.input.len() as u64).map_err(words)?;
         let output = device.allocate(self.output_bytes() as u64).map_err(words)?;
         device.write(&Region::linear(input, self.input.len() as u64), &self.input).map_err(words)?;
@@ -110,7 +124,7 @@ impl Kernel {
             module: ModuleId(0),
             kernel: NAME.to_owned(),
             grid: [self.blocks, 1, 1],
-            block: [self.threads, 1, 1],
+            block: [threads, 1, 1],
             shared_bytes: 0,
             params: self.arguments(input, output),
             cooperative: false,
