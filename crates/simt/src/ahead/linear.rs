@@ -44,6 +44,13 @@ pub(super) fn step(alu: Alu, sources: &[Source], limit: &mut u64) -> Option<u64>
         {
             shifted(progression(0)?, low(sources[1].bits, 32), limit)?
         }
+        Alu::XorB16 | Alu::XorB32 | Alu::XorB64 if is_same(sources[0], sources[1], destination) => 0,
+        Alu::AndB16 | Alu::AndB32 | Alu::AndB64 | Alu::OrB16 | Alu::OrB32 | Alu::OrB64
+            if is_same(sources[0], sources[1], destination) =>
+        {
+            sources[0].step?
+        }
+        Alu::PrmtB32 if sources[2].is_constant() => sources[whole_word(sources[2].bits)?].step?,
         Alu::AndB16 | Alu::AndB32 | Alu::AndB64 => masked(sources[0], sources[1], destination)?,
         Alu::OrB16 | Alu::OrB32 | Alu::OrB64 | Alu::XorB16 | Alu::XorB32 | Alu::XorB64 => {
             merged(sources[0], sources[1], destination)?
@@ -75,6 +82,22 @@ pub(super) fn step(alu: Alu, sources: &[Source], limit: &mut u64) -> Option<u64>
         _ => sums::step(alu, sources, limit)?,
     };
     Some(low(step, destination.width().bits()))
+}
+
+/// Whether two sources are the same number in every iteration: a duplicate and its original are, unless one is corrupted.
+fn is_same(a: Source, b: Source, ty: Type) -> bool {
+    let bits = ty.width().bits();
+    let same = |a: u64, b: u64| low(a, bits) == low(b, bits);
+    same(a.bits, b.bits) && a.step.zip(b.step).is_some_and(|(a, b)| same(a, b))
+}
+
+/// The source that a selector of `prmt` leaves as it is.
+fn whole_word(selector: u64) -> Option<usize> {
+    match low(selector, 16) {
+        0x3210 => Some(0),
+        0x7654 => Some(1),
+        _ => None,
+    }
 }
 
 fn is_equality(alu: Alu) -> bool {
@@ -154,12 +177,26 @@ mod tests {
     use super::super::progression::FOREVER;
     use super::*;
 
+    #[test]
+    fn a_copy_and_the_comparison_of_a_duplicate_with_its_original_have_steps() {
+        let of = |bits, by| Source { bits, step: Some(by), within: None };
+        let step = |alu, sources: &[Source]| step(alu, sources, &mut FOREVER.clone());
+        let (moving, ahead) = (of(5, 3), of(6, 3));
+        for (selector, expected) in [(0x3210, Some(3)), (0x7654, Some(4)), (0x3201, None)] {
+            assert_eq!(step(Alu::PrmtB32, &[moving, of(9, 4), of(selector, 0)]), expected, "{selector:#x}");
+        }
+        assert_eq!(step(Alu::PrmtB32, &[moving, of(9, 4), of(0x3210, 1)]), None);
+        assert_eq!([moving, ahead].map(|other| step(Alu::XorB32, &[moving, other])), [Some(0), None]);
+        assert_eq!([moving, ahead].map(|other| step(Alu::OrB32, &[moving, other])), [Some(3), None]);
+        assert_eq!([moving, ahead].map(|other| step(Alu::AndB64, &[moving, other])), [Some(3), None]);
+    }
+
     /// Every instruction of the table is executed on progressions for as many iterations as it is said to keep its step.
     #[test]
     fn what_is_said_of_every_instruction_holds_when_it_is_executed() {
         let numbers = [1.5f32, -3.25, 0.1, 1e6, 16_777_215.0].map(|number| u64::from(number.to_bits()));
         let doubles = [1.5f64, -0.3, 1e9].map(f64::to_bits);
-        let firsts = [0u64, 1, 5, 7, 100, 0x7ff0, 0x7fff_fff0, 0xffff_fff4, u64::MAX - 20, 1 << 40];
+        let firsts = [0u64, 1, 5, 7, 100, 0x3210, 0x7654, 0x7ff0, 0x7fff_fff0, 0xffff_fff4, u64::MAX - 20, 1 << 40];
         let firsts: Vec<u64> = firsts.into_iter().chain(numbers).chain(doubles).collect();
         let steps = [0u64, 1, 3, 4, 8, 0x1000, (-1i64) as u64, (-4i64) as u64];
         let mut known = 0;
@@ -169,7 +206,7 @@ mod tests {
                 let pick = |from: &[u64], at: u64| {
                     from[(case.wrapping_mul(0x9e37_79b9).wrapping_add(at * 7919) >> 3) as usize % from.len()]
                 };
-                let sources: Vec<Source> = (0..types.len() as u64)
+                let mut sources: Vec<Source> = (0..types.len() as u64)
                     .map(|at| {
                         let bits = types[at as usize].width().bits();
                         let step = if at > 0 && case % 3 == 0 { 0 } else { pick(&steps, at + 11) };
@@ -180,6 +217,10 @@ mod tests {
                         }
                     })
                     .collect();
+                // The first two are often the same, as a duplicate is.
+                if case % 5 == 0 && sources.len() > 1 && types[0].width() == types[1].width() {
+                    sources[1] = sources[0];
+                }
                 let mut limit = FOREVER;
                 let Some(step) = step(alu, &sources, &mut limit) else { continue };
                 known += u32::from(sources.iter().any(|source| !source.is_constant()));

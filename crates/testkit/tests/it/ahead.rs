@@ -1,9 +1,11 @@
 //! Whether looking ahead in loops comes to what executing them comes to.
 
+use crate::hardened_parts::{choice, is_chosen};
 use campaign::Planner;
 use capsule::Capsule;
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Golden, Machine, Setup, Strategy};
+use methods::hardening::{Scheme, harden};
 use outcome::End;
 use std::sync::Arc;
 use testkit::kernels::{capsule_of, read};
@@ -51,6 +53,25 @@ fn a_loop_that_is_looked_ahead_in_ends_as_if_it_were_executed() {
     let failures: Vec<String> = found.into_iter().flat_map(|(_, failures)| failures).collect();
     crate::report("faults that end otherwise where loops are looked ahead in", &failures);
     assert!(compared > 100, "{compared}");
+}
+
+/// Duplicates, copies and comparisons of a loop of which a part is protected, as a seed chooses it, with one of the schemes.
+#[test]
+fn a_loop_that_is_protected_in_part_is_looked_ahead_in_as_if_it_were_executed() {
+    let schemes = [Scheme::FastsigDrdv, Scheme::FastsigSriv, Scheme::Drdv];
+    let cases: Vec<(&str, Scheme)> =
+        ["pathfinder", "lud", "hotspot"].into_iter().flat_map(|name| schemes.map(|scheme| (name, scheme))).collect();
+    let found = testkit::in_parallel(&cases, |&(name, scheme)| {
+        let path = testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"));
+        let original = Capsule::open(path).unwrap();
+        let part = choice(&original, |function, pc| is_chosen(crate::seed(), 30, function, pc));
+        let hardened = harden(&original, scheme, Some(&part)).unwrap().capsule;
+        compare(&format!("{name}, {}", scheme.word()), &Arc::new(hardened), 1000)
+    });
+    let compared: usize = found.iter().map(|(compared, _)| compared).sum();
+    let failures: Vec<String> = found.into_iter().flat_map(|(_, failures)| failures).collect();
+    crate::report("faults that end otherwise where protected loops are looked ahead in", &failures);
+    assert!(compared > 20, "{compared}");
 }
 
 #[test]

@@ -18,12 +18,12 @@ fn workload(name: &str) -> Capsule {
 }
 
 /// Whether an instruction is among so many percent that a seed chooses.
-fn is_chosen(seed: u64, share: u64, function: FunctionId, pc: Pc) -> bool {
+pub(crate) fn is_chosen(seed: u64, share: u64, function: FunctionId, pc: Pc) -> bool {
     Draws::new(seed, u64::from(function.0)).draw(u64::from(pc.0)) % 100 < share
 }
 
 /// The instructions of a capsule that `chosen` holds.
-fn choice(capsule: &Capsule, chosen: impl Fn(FunctionId, Pc) -> bool) -> ProtectionChoice {
+pub(crate) fn choice(capsule: &Capsule, chosen: impl Fn(FunctionId, Pc) -> bool) -> ProtectionChoice {
     let mut places = BTreeSet::new();
     for (module, recorded) in capsule.modules.iter().enumerate() {
         let Some(blob) = recorded.ptx else { continue };
