@@ -12,7 +12,7 @@ mod tests;
 use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use crate::statements::tally;
 use methods::kit::StudyError;
-use survey::{CHOOSERS, RUNS, SinrgSurvey};
+use survey::{CHOOSERS, IN_PART, RUNS, SinrgSurvey};
 
 /// The page.
 pub static PAGE: MethodPage = MethodPage {
@@ -38,12 +38,13 @@ fn pieces(survey: &SinrgSurvey) -> Pieces {
         ("outcomes".to_owned(), Piece::Table(tables::outcomes(survey))),
         ("times".to_owned(), Piece::Table(tables::times(survey))),
         ("parts".to_owned(), Piece::Table(tables::parts(survey))),
-        ("plot-nn".to_owned(), Piece::Plot(plots::curve(survey, "nn"))),
-        ("plot-gaussian".to_owned(), Piece::Plot(plots::curve(survey, "gaussian"))),
         ("say-devices".to_owned(), Piece::Text(tables::devices(survey))),
+        ("say-half".to_owned(), Piece::Text(tables::half(survey))),
         ("say-choice".to_owned(), Piece::Text(tables::choice(survey))),
         ("say-tally".to_owned(), Piece::Text(tally(&parts, "workloads"))),
     ];
+    let plot = |name: &&str| (format!("plot-{name}"), Piece::Plot(plots::curve(survey, name)));
+    pieces.extend(IN_PART.iter().map(plot));
     pieces.extend(parts.iter().map(|part| (part.name.to_owned(), Piece::Table(part.table()))));
     pieces
 }

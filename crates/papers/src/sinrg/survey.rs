@@ -35,9 +35,8 @@ pub(super) const CHAPTER: [&str; 15] = [
 pub(super) const INJECTED: [&str; 12] =
     ["backprop", "bfs", "btree", "gaussian", "hotspot", "kmeans", "lud", "matmul", "nn", "nw", "pathfinder", "srad_v1"];
 
-/// Those that are protected in part, each by these schemes: kernels without loops, since a loop whose counter is half protected runs for ever
-/// in ways that the simulator does not see through, and each such run takes seconds.
-const IN_PART: [&str; 2] = ["nn", "gaussian"];
+/// Those that are protected in part, each by these schemes: kernels without loops, and with.
+pub(super) const IN_PART: [&str; 7] = ["nn", "gaussian", "hotspot", "lud", "matmul", "nw", "pathfinder"];
 const SCHEMES_IN_PART: [Scheme; 2] = [Scheme::FastsigDrdv, Scheme::FastsigSriv];
 
 /// The budgets for duplicates, as shares of the dynamic instructions.

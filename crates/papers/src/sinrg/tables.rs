@@ -5,8 +5,11 @@ use study::{Cell, Table};
 
 use super::others::chosen;
 use super::rules::interval;
-use super::survey::{CHAPTER, InjectedWorkload, ProtectedWorkload, RunEnds, SinrgSurvey, TimedWorkload, remaining};
-use crate::words::{listed, percent};
+use super::survey::{
+    CHAPTER, IN_PART, InjectedWorkload, PartlyProtected, ProtectedWorkload, RunEnds, SinrgSurvey, TimedWorkload,
+    remaining,
+};
+use crate::words::{listed, of, percent};
 
 /// A rate of a campaign with its bounds.
 fn rate(ends: RunEnds, count: u64) -> Cell {
@@ -167,6 +170,25 @@ pub(super) fn choice(survey: &SinrgSurvey) -> String {
         percent(mean.mean - half),
         percent(mean.mean + half),
         percent(AIM)
+    )
+}
+
+/// The least growth of instructions that leaves at most half of the corruptions, by workload that is protected in part.
+pub(super) fn half(survey: &SinrgSurvey) -> String {
+    let growth = |it: &PartlyProtected| share(it.executed[1], it.executed[0]) - 1.0;
+    let halves = |it: &&PartlyProtected| remaining(it.ends, it.executed).is_some_and(|(left, ..)| left <= 0.5);
+    let cheapest = |name: &str| {
+        let all = survey.parts.iter().filter(|it| it.name == name).filter(halves).map(growth);
+        all.reduce(f64::min)
+    };
+    let found: Vec<(&str, f64)> = IN_PART.iter().filter_map(|name| Some((*name, cheapest(name)?))).collect();
+    let cheap = found.iter().filter(|(_, growth)| *growth <= 0.1).count();
+    format!(
+        "By the estimates, a choice leaves at most half of SDC × instructions in {} workloads, with at most a tenth more instructions in {}. The least growth \
+         of instructions that does it: {}.",
+        of(found.len(), IN_PART.len()),
+        of(cheap, IN_PART.len()),
+        listed(found.iter().map(|(name, growth)| format!("{name} {}", percent(*growth))))
     )
 }
 

@@ -10,7 +10,7 @@ use super::survey::{
     CHAPTER, INJECTED, InjectedWorkload, PartlyProtected, ProtectedWorkload, RunEnds, SinrgSurvey, TimedWorkload,
     remaining, timed,
 };
-use super::tables::devices;
+use super::tables::{choice, devices, half};
 use crate::checks::{are_in, are_judged, fill, statement, verdict};
 use crate::statements::Verdict;
 
@@ -217,6 +217,27 @@ fn times_of_other_code_are_counted() {
         said.contains("Of 12 of them") && said.contains(": 11 were") && said.contains("none of fastsig-drdv, sriv,"),
         "{said}"
     );
+}
+
+#[test]
+fn the_aim_is_reached_if_the_whole_interval_is_below_it() {
+    let said = |chosen| choice(&made(Made { chosen, ..CHAPTER_LIKE }));
+    assert!(said(1.2).contains("of 15 workloads take 20.0 %") && said(1.2).ends_with("less than 30.0 %, is reached."));
+    assert!(said(1.3).ends_with("lies within that interval."), "{}", said(1.3));
+    assert!(said(1.5).ends_with("is not reached."), "{}", said(1.5));
+}
+
+#[test]
+fn the_cheapest_choice_that_leaves_half_is_named() {
+    let mut survey = made(CHAPTER_LIKE);
+    // A quarter of the rate, and half as many instructions more: three eighths are left.
+    let said = half(&survey);
+    assert!(said.contains("in 2 of 7 workloads, with at most a tenth more instructions in 0 of 7"), "{said}");
+    assert!(said.ends_with("nn 50.0 % and gaussian 50.0 %."), "{said}");
+    survey.parts[0].executed[1] = 1050;
+    survey.parts[1].executed[1] = 2100;
+    let said = half(&survey);
+    assert!(said.contains("in 1 of 7 workloads, with at most a tenth more instructions in 1 of 7"), "{said}");
 }
 
 #[test]
