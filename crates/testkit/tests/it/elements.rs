@@ -154,14 +154,15 @@ fn the_outputs_of_the_workloads_are_found_to_be_what_they_are_declared_as() {
     }
     assert!(outputs > 6);
     // The minimum of the costs, which alone is signed, passes through shared memory; they are small and read the same.
-    // Most of the sums are written two at a time. What cannot be reached is farther away than any signed number. Places in a tree
-    // and numbers of groups are never negative. Zeros are written as integers where the other elements are sums.
+    // Most of the sums are written two at a time. What cannot be reached is farther away than any signed number. Places in a tree,
+    // numbers of groups and answers that are 0 or 1 are never negative. Zeros are written as integers where the other elements are sums.
     assert_eq!(
         wrong,
         [
             "btree, starts: Inferred(U32) instead of Some(S32)",
             "btree, counts: Inferred(U32) instead of Some(S32)",
             "gaussian, upper: Bytes(Mixed) instead of Some(F32)",
+            "jmeint, intersects: Inferred(U32) instead of Some(S32)",
             "kmeans, membership: Inferred(U32) instead of Some(S32)",
             "pathfinder, cost: Inferred(U32) instead of Some(S32)",
             "sad, sums: Inferred(U32) instead of Some(U16)",
