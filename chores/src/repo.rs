@@ -12,7 +12,11 @@ pub(crate) fn root() -> PathBuf {
 /// The release build of the program, built if need be.
 pub(crate) fn beamline() -> Result<PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    let status = cargo.args(["build", "--release", "--quiet"]).current_dir(root()).status().context("start cargo")?;
+    let status = cargo
+        .args(["build", "--release", "--workspace", "--quiet"])
+        .current_dir(root())
+        .status()
+        .context("start cargo")?;
     ensure!(status.success(), "cargo build --release failed");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(target.join("release/beamline"))
