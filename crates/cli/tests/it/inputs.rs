@@ -260,6 +260,18 @@ fn all_searchers_are_compared_at_one_budget_by_a_measured_objective() {
 }
 
 #[test]
+fn the_searchers_of_other_techniques_may_have_more_inputs() {
+    let dir = TempDir::new().unwrap();
+    let words = ["search", "conv2d", "--searcher", "druto", "--budget", "4", "--times", "3", "--runs", "20"];
+    let found = json(&[&words[..], &["--final-runs", "50", "--json", "--out", path(dir.path())]].concat());
+    let searches = found["searches"].as_array().unwrap();
+    let inputs: Vec<(&str, u64)> =
+        searches.iter().map(|it| (it["searcher"].as_str().unwrap(), number(&it["evaluations"]))).collect();
+    assert_eq!((inputs, number(&found["times"])), (vec![("random", 12), ("druto", 4)], 3));
+    assert!(found["command"].as_str().unwrap().contains("--times 3"), "{found}");
+}
+
+#[test]
 fn studies_of_inputs_show_ranges_ranks_and_what_protection_misses() {
     let dir = TempDir::new().unwrap();
     let words = ["inputs", "pathfinder", "--study", "all", "--inputs", "4", "--runs", "150", "--faults", "6"];
