@@ -73,6 +73,7 @@ const RECORDS: &[(&str, Goal, &str)] = &[
     ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
     ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
     ("conv2d", Goal::Five, include_str!("../../../../records/search/conv2d_convolve_five.json")),
+    ("mvt", Goal::Five, include_str!("../../../../records/search/mvt_mvt_kernel1_five.json")),
     ("hotspot", Goal::Rate, include_str!("../../../../records/search/hotspot_sdc.json")),
     ("sobel", Goal::Rate, include_str!("../../../../records/search/sobel_sdc.json")),
 ];
