@@ -194,7 +194,11 @@ pub(super) fn studied(all: &[Measured]) -> String {
 /// The kernels whose searches by the proxy are recorded, and the others, in a sentence.
 pub(super) fn recorded(all: &[Measured]) -> String {
     let of = |has: bool| listed(all.iter().filter(|it| it.search(Goal::Proxy).is_some() == has).map(|it| it.name));
-    format!("Searches by the proxy are recorded for {}; those of {} are not made.", of(true), of(false))
+    format!(
+        "Searches by the proxy at equal budgets are recorded for {}; those of {} are not made.",
+        of(true),
+        of(false)
+    )
 }
 
 /// Figure 1 as a plot: the rates of random inputs by rank.
