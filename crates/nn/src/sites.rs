@@ -78,23 +78,31 @@ const TOGETHER: u64 = 1 << 13;
 /// The multiplications that runs of them may take, as whole runs, of which each makes about a fiftieth: seconds at most.
 const MACS_TOGETHER: u64 = 1 << 38;
 
-/// How many faults a thread has at once, at most.
-pub(crate) fn batch_size(macs: u64) -> usize {
-    (MACS_TOGETHER / macs.max(1)).clamp(1, TOGETHER) as usize
+/// How many faults a thread has at once, at most: one where each is a forward run of its own.
+pub(crate) fn batch_size(is_delta: bool, macs: u64) -> usize {
+    if is_delta { (MACS_TOGETHER / macs.max(1)).clamp(1, TOGETHER) as usize } else { 1 }
 }
 
-/// Runs faults image by image, and layer by layer; results are in the order of the sites.
-pub(crate) fn run_by_image(
+/// Runs faults image by image, each with the fault-free run of its image, and layer by layer; results are in the order of the sites.
+pub(crate) fn run_by_image<R>(
     sites: &[Site],
     of: &NetworkSites<'_>,
-    mut run: impl FnMut(usize, &Hit) -> Observation,
+    golden: impl Fn(usize) -> R,
+    mut run: impl FnMut(&R, usize, &Hit) -> Observation,
 ) -> Vec<Result<Observation, RunFailure>> {
     let faults: Vec<_> = sites.iter().map(|site| fault_of(site, of)).collect();
     let place = |(image, hit): &(usize, Hit)| (*image, hit.places().first().map(|place| place.layer));
     let mut order: Vec<usize> = (0..faults.len()).collect();
     order.sort_by_key(|&at| faults[at].as_ref().ok().map(place));
+    let mut last = None;
+    let mut observe = |(image, hit): (usize, Hit)| {
+        let golden = last.take_if(|(of, _)| *of == image).map_or_else(|| golden(image), |(_, golden)| golden);
+        let observed = run(&golden, image, &hit);
+        last = Some((image, golden));
+        observed
+    };
     let mut found: Vec<(usize, Result<Observation, RunFailure>)> =
-        order.into_iter().map(|at| (at, faults[at].clone().map(|(image, hit)| run(image, &hit)))).collect();
+        order.into_iter().map(|at| (at, faults[at].clone().map(&mut observe))).collect();
     found.sort_by_key(|&(at, _)| at);
     found.into_iter().map(|(_, result)| result).collect()
 }

@@ -193,7 +193,7 @@ impl Engines for FloatTarget {
     }
 
     fn batch_size(&self, engine: &Engine) -> usize {
-        if engine.word() == "full" { 1 } else { batch_size(self.sites().macs()) }
+        batch_size(engine.word() != "full", self.sites().macs())
     }
 }
 
@@ -232,17 +232,12 @@ impl Worker for FloatWorker<'_> {
     }
 
     fn batch_size(&self) -> usize {
-        if self.delta.is_some() { batch_size(self.target.sites().macs()) } else { 1 }
+        batch_size(self.delta.is_some(), self.target.sites().macs())
     }
 
     fn run_batch(&mut self, sites: &[Site]) -> Vec<Result<Observation, RunFailure>> {
         let target = self.target;
-        let mut last = None;
-        run_by_image(sites, &target.sites(), |image, hit| {
-            let golden = last.take_if(|(of, _)| *of == image).map_or_else(|| target.golden_run(image), |(_, run)| run);
-            let observed = self.observe(&golden, image, hit);
-            last = Some((image, golden));
-            observed
-        })
+        let golden = |image| target.golden_run(image);
+        run_by_image(sites, &target.sites(), golden, |golden, image, hit| self.observe(golden, image, hit))
     }
 }
