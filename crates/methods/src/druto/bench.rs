@@ -4,6 +4,8 @@
 //! number of workers, and again.
 
 use campaign::{SelectionWords, Subject as _};
+use inject::Golden;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use space::Point;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +94,7 @@ impl<'a, 'c> Bench<'a, 'c> {
     }
 
     /// An input with its golden run, and the seconds that both took.
-    pub(super) fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), String>, StudyError> {
+    fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), String>, StudyError> {
         if self.campaigns.is_stopped() {
             return Err(self.campaigns.interrupted());
         }
@@ -176,20 +178,30 @@ impl<'a, 'c> Bench<'a, 'c> {
 
     /// How often an input executes each static instruction.
     pub(super) fn executed(&mut self, point: &Point) -> Result<Result<Executed, String>, StudyError> {
+        self.of_golden(point, "executed", Executed::of)
+    }
+
+    /// A value of the golden run of an input and the kernel; the input need not be run where it is known.
+    pub(super) fn of_golden<T: Serialize + DeserializeOwned>(
+        &mut self,
+        point: &Point,
+        what: &str,
+        make: impl FnOnce(&Golden, &str) -> T,
+    ) -> Result<Result<T, String>, StudyError> {
         if let Err(why) = self.facts(point)? {
             return Ok(Err(why));
         }
-        let (text, what) = (point.to_string(), format!("executed of {}", self.kernel));
-        if let Some(executed) = self.campaigns.known(&text, &what)? {
-            return Ok(Ok(executed));
+        let (text, what) = (point.to_string(), format!("{what} of {}", self.kernel));
+        if let Some(value) = self.campaigns.known(&text, &what)? {
+            return Ok(Ok(value));
         }
         let (capsule, _) = match self.open(point)? {
             Ok(opened) => opened,
             Err(why) => return Ok(Err(why)),
         };
-        let executed = Executed::of(capsule.golden_run(), &self.kernel);
-        self.campaigns.keep(&text, &what, &executed)?;
-        Ok(Ok(executed))
+        let value = make(capsule.golden_run(), &self.kernel);
+        self.campaigns.keep(&text, &what, &value)?;
+        Ok(Ok(value))
     }
 
     /// Runs faults in the kernel of an input, which need not be run where they are known.

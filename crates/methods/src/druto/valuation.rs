@@ -1,7 +1,6 @@
 //! The values of inputs that a searcher is told: fitness, expected and predicted rates, and objectives measured by runs.
 
 use space::Point;
-use std::time::Instant;
 
 use super::bench::{Bench, seed_of};
 use super::ends::Tally;
@@ -9,7 +8,7 @@ use super::executed::{Executed, Probabilities};
 use super::halving::{halve, runs_of};
 use super::objective::Objective;
 use super::predict;
-use crate::kit::StudyError;
+use crate::kit::{StudyError, now};
 
 /// The way in which a batch of inputs is valued.
 #[derive(Clone, Copy)]
@@ -55,30 +54,15 @@ impl Bench<'_, '_> {
 
     /// The SDC rate of the kernel that the model predicts for an input.
     fn predicted(&mut self, point: &Point) -> Result<Result<f64, String>, StudyError> {
-        if let Err(why) = self.facts(point)? {
-            return Ok(Err(why));
-        }
-        let (text, what) = (point.to_string(), format!("predicted of {}", self.kernel));
-        let (rate, seconds): (Option<f64>, f64) = match self.campaigns.known(&text, &what)? {
-            Some(known) => known,
-            None => {
-                let (capsule, _) = match self.open(point)? {
-                    Ok(opened) => opened,
-                    Err(why) => return Ok(Err(why)),
-                };
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "the seconds are shown as such; no value depends on them"
-                )]
-                let start = Instant::now();
-                let rate = predict::rate(capsule.golden_run(), &self.kernel);
-                let found = (rate, start.elapsed().as_secs_f64());
-                self.campaigns.keep(&text, &what, &found)?;
-                found
-            }
-        };
-        self.cost.seconds += seconds;
-        Ok(rate.ok_or_else(|| "the model finds no instruction in it that a fault can hit".to_owned()))
+        let found = self.of_golden(point, "predicted", |golden, kernel| {
+            let start = now();
+            let rate = predict::rate(golden, kernel);
+            (rate, start.elapsed().as_secs_f64())
+        })?;
+        Ok(found.and_then(|(rate, seconds): (Option<f64>, f64)| {
+            self.cost.seconds += seconds;
+            rate.ok_or_else(|| "the model finds no instruction in it that a fault can hit".to_owned())
+        }))
     }
 
     fn value_of_runs(

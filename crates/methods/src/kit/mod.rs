@@ -3,6 +3,7 @@
 mod budget;
 mod campaigns;
 pub(crate) mod chosen;
+mod clock;
 mod comparison;
 mod error;
 mod history;
@@ -17,6 +18,7 @@ mod thread;
 
 pub(crate) use budget::most_within;
 pub use campaigns::{Campaigns, FinishedCampaign, StudySubject};
+pub(crate) use clock::now;
 pub use comparison::{CommandStarter, OutputComparison};
 pub use error::StudyError;
 pub use history::InputHistory;

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::pilots::{Judges, Pc, Pilot, PilotFinding, Pilots, Question, decided};
 use super::priority::{Order, whole};
-use super::times::{TimedSites, Times, now};
+use super::times::{TimedSites, Times};
 use crate::approxilyzer::{Approxilyzer, MOST, Settings, SiteCounts};
-use crate::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
+use crate::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError, now};
 
 /// The error sites of an input in their classes: all that is to be known before the first run.
 pub(super) struct Planned {

@@ -2,9 +2,10 @@
 
 use campaign::{Site, Worker};
 use inject::{CapsuleTarget, Strategy};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::pilots::PilotEnd;
+use crate::kit::now;
 
 /// Runs of each outcome category whose time is measured, at most.
 const TIMED: usize = 1000;
@@ -81,12 +82,6 @@ impl TimedSites {
             trimmed_mean(seconds)
         })
     }
-}
-
-/// The time on a clock, for durations that are shown.
-#[expect(clippy::disallowed_methods, reason = "times are shown as times, and nothing else depends on them")]
-pub(super) fn now() -> Instant {
-    Instant::now()
 }
 
 /// The mean without the fastest and the slowest; 0 of none.
