@@ -42,6 +42,17 @@ impl Verdict {
         if holds { Self::Holds } else { Self::Fails }
     }
 
+    /// "Most": it holds for more than half of all, fails if the contrary does for at least half, and is undecided else.
+    pub(crate) fn most(holds: usize, contrary: usize, all: usize) -> Self {
+        if 2 * holds > all {
+            Self::Holds
+        } else if 2 * contrary >= all {
+            Self::Fails
+        } else {
+            Self::Open
+        }
+    }
+
     /// All of several statements.
     pub(crate) fn all(several: impl IntoIterator<Item = Self>) -> Self {
         let several: Vec<Self> = several.into_iter().collect();

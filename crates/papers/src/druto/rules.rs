@@ -59,15 +59,7 @@ pub(super) const KERNELS: usize = 3;
 /// "Of most kernels": it holds if it does for more than half of all, fails if the contrary does for at least half, and is undecided
 /// else, also with fewer kernels than [`KERNELS`].
 pub(super) fn most(holds: usize, contrary: usize, all: usize) -> Verdict {
-    if all < KERNELS {
-        Verdict::Open
-    } else if holds * 2 > all {
-        Verdict::Holds
-    } else if contrary * 2 >= all {
-        Verdict::Fails
-    } else {
-        Verdict::Open
-    }
+    if all < KERNELS { Verdict::Open } else { Verdict::most(holds, contrary, all) }
 }
 
 /// The bounds of a ratio of two estimates, the smallest and the largest that their bounds allow; no upper one where the divisor may

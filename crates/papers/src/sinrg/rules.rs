@@ -62,13 +62,7 @@ pub(super) fn most<'w>(claim: Claim<'_>, rule: &str, found: impl IntoIterator<It
         return unmeasured(claim, &rule);
     }
     let count = |verdict: Verdict| found.iter().filter(|it| it.1 == verdict).count();
-    let verdict = if 2 * count(Verdict::Holds) > found.len() {
-        Verdict::Holds
-    } else if 2 * count(Verdict::Fails) >= found.len() {
-        Verdict::Fails
-    } else {
-        Verdict::Open
-    };
+    let verdict = Verdict::most(count(Verdict::Holds), count(Verdict::Fails), found.len());
     statement(claim, counted(&found), Judged::by(rule, verdict))
 }
 
