@@ -35,10 +35,10 @@ bfs settle
 backprop adjust
 backprop forward
 bfs expand'
-jobs() {
+searches() {
     while read -r workload kernel; do
         echo "search $workload $kernel ${workload}_${kernel}_proxy --searcher all"
         echo "search $workload $kernel ${workload}_${kernel}_five --searcher druto --times 5"
     done <<<"$kernels"
 }
-jobs | xargs -P "$side_by_side" -I{} bash -c '{}'
+searches | xargs -P "$side_by_side" -I{} bash -c '{}'
