@@ -9,6 +9,7 @@ use live::{Recorder, Recording};
 use methods::kit::{Inputs, OpenedCapsule, Realised, StudyError, hash_named_files};
 use space::{FileSource, Point, Space, SpaceError};
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,6 +26,19 @@ pub struct RecordedInputs {
     choices: Choices,
 }
 
+/// Bytes of a description, at most: a device may have no end.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of a description, of a file or of a pipe.
+fn description(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
 /// Opens an application with its space: a bundled workload, or an executable with the description in a file. `choices` are
 /// those of each input's session.
 ///
@@ -33,7 +47,7 @@ pub struct RecordedInputs {
 pub fn open_inputs(app: &str, file: Option<&Path>, choices: Choices) -> Result<RecordedInputs, SessionError> {
     let workload = bundled::find(app);
     let text = match (file, workload) {
-        (Some(path), _) => fs::read_to_string(path).map_err(|error| {
+        (Some(path), _) => description(path).map_err(|error| {
             SessionError::new(ErrorKind::Refused, format!("read the space {}: {error}", path.display()))
         })?,
         (None, Some(workload)) => workload.space().map(str::to_owned).ok_or_else(|| no_space(app))?,

@@ -14,6 +14,9 @@ use std::fmt;
 
 use crate::parameter::Value;
 
+/// Words and signs of a constraint, at most: brackets and signs nest, and a stack ends.
+const MOST_WORDS: usize = 400;
+
 /// A condition that the values of a point have to fulfil.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Constraint {
@@ -66,6 +69,9 @@ impl Constraint {
     /// If it is not one, with the reason.
     pub(crate) fn read(text: &str, names: &[&str]) -> Result<Self, String> {
         let words = words(text)?;
+        if words.len() > MOST_WORDS {
+            return Err(format!("it has {} words and signs, and {MOST_WORDS} are the most", words.len()));
+        }
         let mut reader = Reader { words: &words, at: 0, names };
         let condition = reader.any()?;
         match reader.next() {
@@ -333,6 +339,8 @@ mod tests {
             ("a < c", "`c` is not a parameter; there are a, b, word"),
             ("a <", "a number or a parameter is expected at its end"),
             ("(a + 1 < 2", "a bracket is not closed"),
+            (&format!("{}a{} < 1", "(".repeat(30_000), ")".repeat(30_000)), "it has 60003 words and signs"),
+            (&format!("{}a < 1", "-".repeat(30_000)), "it has 30003 words and signs"),
             ("a < b b", "nothing is expected after its end, where `b` stands"),
         ] {
             let error = Constraint::read(text, &NAMES).unwrap_err();
