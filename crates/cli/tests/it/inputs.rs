@@ -252,6 +252,8 @@ fn all_searchers_are_compared_at_one_budget_by_a_measured_objective() {
     for (more, part) in [
         (["--rates", "K40"], "rates are for --objective fit"),
         (["--repeat", "0"], "take 0 for --repeat: expected 1 to"),
+        (["--kernel", "advance_rows#1"], "search for launch 1 of advance_rows alone"),
+        (["--space", "/dev/zero"], "it has more than 1048576 bytes"),
         (["--searcher", "annealing"], "[possible values: random, druto, peppa-x, trident, tpe, all]"),
     ] {
         let refused = run(&[&["search", "pathfinder"][..], &more].concat());

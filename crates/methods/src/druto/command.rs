@@ -179,6 +179,12 @@ fn kernel(reference: &CapsuleTarget, campaigns: &Campaigns<'_>) -> Result<String
         let none = || StudyError::Refused("find a kernel: the reference input launches none".to_owned());
         return main_kernel(golden).ok_or_else(none);
     };
+    if let Some((name, launch)) = wanted.rsplit_once('#') {
+        return Err(StudyError::Words(format!(
+            "search for launch {launch} of {name} alone: rates are of all launches of a kernel, and --launch says which one makes the \
+             fitness; take --kernel {name}"
+        )));
+    }
     let names = golden.launches().iter().map(|launch| launch.program.name.as_str());
     let named = |name: &&str| *name == wanted || fault::base_name(name) == wanted;
     let unknown = || StudyError::Words(format!("find the kernel `{wanted}`: the reference input does not launch it"));

@@ -62,9 +62,20 @@ impl Outcome {
     /// By reason, inputs that have no value.
     fn refused(&self) -> BTreeMap<&str, u64> {
         let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        let refused = self.entries.iter().flat_map(|entry| &entry.found.refused);
-        refused.for_each(|(_, why)| *reasons.entry(why).or_default() += 1);
+        // Several searches may have asked for the same input.
+        let refused: BTreeMap<_, _> =
+            self.entries.iter().flat_map(|entry| &entry.found.refused).map(|(input, why)| (input, why)).collect();
+        refused.into_values().for_each(|why| *reasons.entry(why).or_default() += 1);
         reasons
+    }
+
+    /// The best answer of random search, if it is better than that of the searcher which was asked for, interval against interval.
+    fn better_random(&self) -> Option<&Measured> {
+        let random = self.entries.iter().filter(|entry| entry.searcher == SEARCHERS[0].name);
+        let answers = random.filter_map(|entry| entry.answer.as_ref());
+        let value = |it: &Measured| it.value.map_or(f64::NEG_INFINITY, |value| value.value);
+        let best = answers.max_by(|one, other| value(one).total_cmp(&value(other)))?;
+        (best.value?.low > self.best.value?.high).then_some(best)
     }
 
     /// The search that the answer says the evaluations of: the first that was asked for.
@@ -153,6 +164,12 @@ fn answers(it: &Outcome) -> Table {
     if it.repeat == 1 {
         let answers = it.entries.iter().filter_map(|entry| Some((entry.searcher, entry.answer.as_ref()?)));
         table.rows.extend(answers.map(|(name, answer)| row(name.to_owned(), answer)));
+    }
+    if let Some(random) = it.better_random() {
+        table.notes.push(format!(
+            "Random search found an input with a higher {measure}, beyond both intervals: {}.",
+            random.point
+        ));
     }
     if it.repeat > 1 || it.searcher == "all" {
         table.rows.push(row("best of all".to_owned(), &it.best));
