@@ -21,6 +21,7 @@ fn search(random: f64, druto: f64, peppa: f64) -> Value {
             .map(row)
             .to_vec();
     json!({ "comparison": rows, "evaluations": 50, "command": "beamline search a",
+        "searches": [{ "searcher": "random", "evaluations": 50 }, { "searcher": "druto", "evaluations": 200 }],
         "reference": { "sdc": { "rate": 0.2, "low": 0.18, "high": 0.22 } } })
 }
 
@@ -86,6 +87,11 @@ fn statements_about_searches_follow_from_the_documents() {
     assert_eq!(verdicts(&[less("a"), less("b"), more("c"), more("d")], 2)[..4], [Fails, Holds, Holds, Fails]);
     // Two kernels are not most of many.
     assert_eq!(verdicts(&["a", "b"].map(less), 2), [Open, Open, Fails, Open, Open, Open, Open, Holds]);
+    // Searches shorter than the paper's decide nothing about it.
+    let mut short = search(0.5, 0.2, 0.1);
+    short["searches"][1]["evaluations"] = json!(199);
+    let short = |name| measured(name, short.clone(), search(0.5, 0.5, 0.1));
+    assert_eq!(verdicts(&[less("a"), less("b"), short("c")], 2)[..5], [Open, Open, Fails, Open, Open]);
     let unsearched = Measured { searches: Vec::new(), ..less("a") };
     assert_eq!(verdicts(&[unsearched], 2)[..7], [Open; 7]);
 }
