@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches the inputs of the kernels of records/search.md by the proxy, and once more with five times the inputs for random search.
 # usage: measure.sh BEAMLINE DIR SECONDS SIDE_BY_SIDE
-# DIR holds one document for each search; those that are there are not made again, and those that take longer than SECONDS are named.
+# Each search has 100 inputs, or as many as the variable `budget` says. DIR holds one document for each search; those that are there are not made again, and those that take longer than SECONDS are named.
 set -euo pipefail
 export beamline=$1 dir=$2 limit=$3
 side_by_side=$4
@@ -10,7 +10,7 @@ search() {
     local workload=$1 kernel=$2 name=$3
     shift 3
     [ -s "$dir/$name.json" ] && return
-    if timeout "$limit" "$beamline" search "$workload" --kernel "$kernel" --objective proxy --budget 100 --repeat 10 --faults 50 \
+    if timeout "$limit" "$beamline" search "$workload" --kernel "$kernel" --objective proxy --budget "${budget:-100}" --repeat 10 --faults 50 \
         --seed 0 --jobs 2 "$@" --out "$dir/$name" --json >"$dir/$name.part" 2>"$dir/$name.err"; then
         mv "$dir/$name.part" "$dir/$name.json"
         rm -rf "${dir:?}/$name"
