@@ -267,6 +267,9 @@ impl Declared {
         match &kind {
             Kind::Int { low, high, .. } if low > high => return Err(wrong("its range ends below its begin")),
             Kind::Float { low, high, .. } if low > high => return Err(wrong("its range ends below its begin")),
+            Kind::Float { low, high, .. } if !(high - low).is_finite() => {
+                return Err(wrong("its range is wider than the largest number, about 1.8e308"));
+            }
             Kind::Int { low, scale: Scale::Log, .. } if *low < 1 => {
                 return Err(wrong("a range of `scale = \"log\"` begins above 0"));
             }

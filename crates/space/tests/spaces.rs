@@ -61,6 +61,7 @@ fn what_is_wrong_is_named() {
         ("\"{seed}\", ", "", "no argument and no file has {seed}"),
         ("range = [2, 400]", "range = [400, 2]", "its range ends below its begin"),
         ("range = [2, 400]", "range = [0, 400]", "begins above 0"),
+        ("range = [0.5, 2]", "range = [-1.7e308, 1.7e308]", "its range is wider than the largest number"),
         ("range = [2, 400]", "", "it has no `range"),
         ("reference = 43", "reference = 1", "set `rows` to `1`"),
         ("kind = \"seed\"", "kind = \"rows\"", "its kind is none of"),
