@@ -113,6 +113,12 @@ pub(super) fn measure(
     Ok(Some(Measured { point: point.clone(), instructions, tally, value }))
 }
 
+/// The answer of the highest value, the first of equal ones.
+pub(super) fn best_of<'m>(answers: impl Iterator<Item = &'m Measured>) -> Option<&'m Measured> {
+    let value = |it: &Measured| it.value.map_or(f64::NEG_INFINITY, |value| value.value);
+    answers.reduce(|best, other| if value(other) > value(best) { other } else { best })
+}
+
 /// The best answer among entries, the first of equal ones; where it was chosen among several, measured once more.
 pub(super) fn crown(
     bench: &mut Bench<'_, '_>,
@@ -121,9 +127,7 @@ pub(super) fn crown(
     seed: u64,
 ) -> Result<Option<Measured>, StudyError> {
     let answers = || entries.iter().filter_map(|entry| entry.answer.as_ref());
-    let value = |it: &Measured| it.value.map_or(f64::NEG_INFINITY, |value| value.value);
-    let best = answers().reduce(|best, other| if value(other) > value(best) { other } else { best });
-    match best {
+    match best_of(answers()) {
         Some(best) if answers().count() > 1 => {
             let again = measure(bench, &best.point, rules, seed, true)?;
             let gone = || TargetError::new(format!("run the input {} again: it ran before", best.point));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
 use super::comparison::{self, compare};
-use super::contest::{Entry, Measured, Rules};
+use super::contest::{Entry, Measured, Rules, best_of};
 use super::ends::Rate;
 use super::objective::Objective;
 use super::searchers::SEARCHERS;
@@ -72,9 +72,7 @@ impl Outcome {
     /// The best answer of random search, if it is better than that of the searcher which was asked for, interval against interval.
     fn better_random(&self) -> Option<&Measured> {
         let random = self.entries.iter().filter(|entry| entry.searcher == SEARCHERS[0].name);
-        let answers = random.filter_map(|entry| entry.answer.as_ref());
-        let value = |it: &Measured| it.value.map_or(f64::NEG_INFINITY, |value| value.value);
-        let best = answers.max_by(|one, other| value(one).total_cmp(&value(other)))?;
+        let best = best_of(random.filter_map(|entry| entry.answer.as_ref()))?;
         (best.value?.low > self.best.value?.high).then_some(best)
     }
 

@@ -51,8 +51,7 @@ impl Against {
             };
             pairs.iter().filter(is).map(|(name, _)| *name).collect()
         };
-        let with_both = all.iter().filter(|it| both(it).is_some());
-        let is_long = with_both.clone().all(|it| inputs(it, goal) >= LEAST_INPUTS);
+        let is_long = all.iter().filter(|it| both(it).is_some()).all(|it| inputs(it, goal) >= LEAST_INPUTS);
         Self { above: order(Ordering::Greater), below: order(Ordering::Less), all: pairs.len(), is_long }
     }
 
