@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Searches the inputs of the kernels of records/search.md by the proxy, and once more with five times the inputs for random search.
 # usage: measure.sh BEAMLINE DIR SECONDS SIDE_BY_SIDE
-# Each search has 100 inputs, or as many as the variable `budget` says. DIR holds one document for each search; those that are there are not made again, and those that take longer than SECONDS are named.
+# Each search has 100 inputs, or as many as the variable `budget` says.
+# DIR holds one document for each search; those that are there are not made again, and those that take longer than SECONDS are named.
 set -euo pipefail
 export beamline=$1 dir=$2 limit=$3
 side_by_side=$4
