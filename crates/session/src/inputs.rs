@@ -152,7 +152,7 @@ impl Inputs for RecordedInputs {
         &self.space
     }
 
-    fn realise(&mut self, point: &Point) -> Result<Realised, StudyError> {
+    fn realise(&self, point: &Point) -> Result<Realised, StudyError> {
         match self.space.check(point) {
             Ok(()) => {}
             Err(error) => return Ok(Realised::Not(error.violation().unwrap_or_else(|| error.to_string()))),

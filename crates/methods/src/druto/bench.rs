@@ -9,14 +9,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use space::Point;
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::thread::{self, available_parallelism};
 
 use super::cells::{CellFaults, Cells};
 use super::ends::{Ends, Rate, Tally};
 use super::executed::{Executed, Probabilities};
 use super::fitness::Fitness;
 use super::objective::{Exposure, Objective};
-use super::open_inputs::OpenInputs;
-use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
+use super::open_inputs::{MOST_INSTRUCTIONS, OpenInputs};
+use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError, now};
 
 /// An input with its golden run done.
 pub(super) type Ready = OpenedCapsule;
@@ -42,6 +44,15 @@ impl InputFacts {
     }
 }
 
+/// An input that cannot be run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RefusedInput {
+    /// Why.
+    pub(super) why: String,
+    /// Seconds until that was known.
+    seconds: f64,
+}
+
 /// The work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
@@ -64,7 +75,7 @@ pub(super) struct Bench<'a, 'c> {
     /// The work so far.
     pub(super) cost: Cost,
     /// By input, its facts, or why it cannot be run.
-    known: BTreeMap<String, Result<InputFacts, String>>,
+    known: BTreeMap<String, Result<InputFacts, RefusedInput>>,
     /// Of them, those that could not be run now and may another time.
     passing: BTreeSet<String>,
     open: OpenInputs,
@@ -89,12 +100,77 @@ impl<'a, 'c> Bench<'a, 'c> {
     /// be run.
     pub(super) fn run(&mut self, point: &Point) -> Result<Result<Ready, String>, StudyError> {
         let opened = self.open(point)?;
-        self.cost.seconds += opened.as_ref().map_or(0.0, |(_, seconds)| *seconds);
-        Ok(opened.map(|(capsule, _)| capsule))
+        self.cost.seconds += opened.as_ref().map_or_else(|refused| refused.seconds, |(_, seconds)| *seconds);
+        Ok(opened.map(|(capsule, _)| capsule).map_err(|refused| refused.why))
+    }
+
+    /// Inputs that are run at once: one for each worker, if memory has room for as many that are as large as they may be.
+    pub(super) fn at_once(&self) -> usize {
+        let workers =
+            self.campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
+        let room = MOST_INSTRUCTIONS / self.inputs.space().limits().instructions.max(1);
+        workers.min(room as usize).max(1)
+    }
+
+    /// Runs those of the inputs that are not known, all at once, so that what asks for them next finds them open. One that had too
+    /// little time or room beside the others is run again when it is asked for.
+    pub(super) fn run_at_once(&mut self, points: &[Point]) -> Result<(), StudyError> {
+        let mut unknown = Vec::new();
+        for point in points {
+            let text = point.to_string();
+            if self.known_facts(&text)?.is_none() && self.open.get(&text).is_none() {
+                unknown.push((point, text));
+            }
+        }
+        if unknown.len() < 2 || self.campaigns.is_stopped() {
+            return Ok(());
+        }
+        let inputs = &*self.inputs;
+        let run = |point| {
+            let start = now();
+            inputs.realise(point).map(|realised| (realised, start.elapsed().as_secs_f64()))
+        };
+        let realised: Vec<_> = thread::scope(|scope| {
+            let all: Vec<_> = unknown.iter().map(|(point, _)| scope.spawn(move || run(point))).collect();
+            all.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        for ((_, text), realised) in unknown.into_iter().zip(realised) {
+            match realised? {
+                (Realised::Ready(capsule, process), _) => drop(self.opened(text, *capsule, process)),
+                (Realised::Not(why), seconds) => {
+                    let refused = self.refuse(text.clone(), why, seconds);
+                    self.campaigns.keep(&text, &self.words_of_facts(), &Err::<InputFacts, _>(refused))?;
+                }
+                (Realised::NotNow(_), _) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps an input open that was run.
+    fn opened(&mut self, text: String, capsule: Ready, process: f64) -> (Ready, f64) {
+        let golden = capsule.golden_run();
+        let seconds = process + golden.seconds() + golden.race_seconds();
+        self.open.put(text, (capsule.clone(), seconds));
+        (capsule, seconds)
+    }
+
+    fn words_of_facts(&self) -> String {
+        format!("input facts of {}", self.kernel)
+    }
+
+    /// The facts of an input, if they are known or kept.
+    fn known_facts(&mut self, text: &str) -> Result<Option<&Result<InputFacts, RefusedInput>>, StudyError> {
+        if !self.known.contains_key(text)
+            && let Some(facts) = self.campaigns.known(text, &self.words_of_facts())?
+        {
+            self.known.insert(text.to_owned(), facts);
+        }
+        Ok(self.known.get(text))
     }
 
     /// An input with its golden run, and the seconds that both took.
-    fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), String>, StudyError> {
+    fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), RefusedInput>, StudyError> {
         if self.campaigns.is_stopped() {
             return Err(self.campaigns.interrupted());
         }
@@ -102,17 +178,17 @@ impl<'a, 'c> Bench<'a, 'c> {
         if let Some(Err(why)) = self.known.get(&text) {
             return Ok(Err(why.clone()));
         }
+        let start = now();
         let opened = match self.open.get(&text) {
             Some(opened) => opened,
-            None => match self.inputs.realise(point)? {
-                Realised::Ready(capsule, process) => {
-                    let golden = capsule.golden_run();
-                    let seconds = process + golden.seconds() + golden.race_seconds();
-                    self.open.put(text.clone(), ((*capsule).clone(), seconds));
-                    (*capsule, seconds)
+            None => match (self.inputs.realise(point)?, start.elapsed().as_secs_f64()) {
+                (Realised::Ready(capsule, process), _) => self.opened(text.clone(), *capsule, process),
+                (Realised::Not(why), seconds) => return Ok(Err(self.refuse(text, why, seconds))),
+                // It may run another time, so that it is not kept.
+                (Realised::NotNow(why), seconds) => {
+                    self.passing.insert(text.clone());
+                    return Ok(Err(self.refuse(text, why, seconds)));
                 }
-                Realised::Not(why) => return Ok(Err(self.refuse(text, why))),
-                Realised::NotNow(why) => return Ok(Err(self.refuse_now(text, why))),
             },
         };
         if self.kernel.is_empty() || self.known.contains_key(&text) {
@@ -121,43 +197,33 @@ impl<'a, 'c> Bench<'a, 'c> {
         let golden = opened.0.golden_run();
         let Some(fitness) = Fitness::all(golden, &self.kernel) else {
             let why = format!("it does not launch {}", fault::base_name(&self.kernel));
-            return Ok(Err(self.refuse(text, why)));
+            return Ok(Err(self.refuse(text, why, opened.1)));
         };
         let facts = InputFacts { instructions: golden.thread_instructions(), fitness, seconds: opened.1 };
         self.known.insert(text, Ok(facts));
         Ok(Ok(opened))
     }
 
-    fn refuse(&mut self, text: String, why: String) -> String {
-        self.known.insert(text, Err(why.clone()));
-        why
-    }
-
-    /// The same of an input that may run another time, so that it is not kept.
-    fn refuse_now(&mut self, text: String, why: String) -> String {
-        self.passing.insert(text.clone());
-        self.refuse(text, why)
+    fn refuse(&mut self, text: String, why: String, seconds: f64) -> RefusedInput {
+        let refused = RefusedInput { why, seconds };
+        self.known.insert(text, Err(refused.clone()));
+        refused
     }
 
     /// The facts of an input.
     pub(super) fn facts(&mut self, point: &Point) -> Result<Result<InputFacts, String>, StudyError> {
         let text = point.to_string();
-        let what = format!("facts of {}", self.kernel);
-        if !self.known.contains_key(&text)
-            && let Some(facts) = self.campaigns.known(&text, &what)?
-        {
-            self.known.insert(text.clone(), facts);
-        }
-        if !self.known.contains_key(&text) {
+        if self.known_facts(&text)?.is_none() {
             drop(self.open(point)?);
+            let what = self.words_of_facts();
             let facts = self.known.entry(text.clone()).or_insert_with(|| Err(nothing_said()));
             if !self.passing.contains(&text) {
                 self.campaigns.keep(&text, &what, facts)?;
             }
         }
         let facts = self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said()));
-        self.cost.seconds += facts.as_ref().map_or(0.0, |facts| facts.seconds);
-        Ok(facts)
+        self.cost.seconds += facts.as_ref().map_or_else(|refused| refused.seconds, |facts| facts.seconds);
+        Ok(facts.map_err(|refused| refused.why))
     }
 
     /// A digest of the work that an input makes of the application: the instructions of every thread, and every copy to the
@@ -197,7 +263,7 @@ impl<'a, 'c> Bench<'a, 'c> {
         }
         let (capsule, _) = match self.open(point)? {
             Ok(opened) => opened,
-            Err(why) => return Ok(Err(why)),
+            Err(refused) => return Ok(Err(refused.why)),
         };
         let value = make(capsule.golden_run(), &self.kernel);
         self.campaigns.keep(&text, &what, &value)?;
@@ -221,7 +287,7 @@ impl<'a, 'c> Bench<'a, 'c> {
         }
         Ok(match self.open(point)? {
             Ok((capsule, _)) => Ok(self.sample(&capsule, runs, seed)?),
-            Err(why) => Err(why),
+            Err(refused) => Err(refused.why),
         })
     }
 
@@ -315,8 +381,8 @@ impl<'a, 'c> Bench<'a, 'c> {
     }
 }
 
-fn nothing_said() -> String {
-    "its golden run says nothing".to_owned()
+fn nothing_said() -> RefusedInput {
+    RefusedInput { why: "its golden run says nothing".to_owned(), seconds: 0.0 }
 }
 
 /// The seed of a measurement of an input: unlike that of any other input, stage and search.

@@ -6,6 +6,7 @@ use super::bench::{Bench, Ready};
 use super::contest::{Entry, Rules, crown, enter, measure};
 use super::fitness::{Fitness, FitnessKind, ProfiledLaunch, main_kernel};
 use super::objective::Objective;
+use super::search::Budget;
 use super::searchers::{SEARCHERS, SearcherOffer};
 use super::show::{Outcome, answer};
 use crate::kit::{Campaigns, StudyError};
@@ -61,7 +62,13 @@ pub(super) const COMMAND: InputCommand = InputCommand {
         LAUNCH,
         RATES,
         BUDGET,
-        CommandOption::any("times", "N", Some("1"), "Give random, peppa-x and trident N times these inputs"),
+        CommandOption::any(
+            "seconds",
+            "S",
+            None,
+            "End each search also after S seconds of processes, golden runs and campaigns",
+        ),
+        CommandOption::any("times", "N", Some("1"), "Give random, peppa-x and trident N times this budget"),
         CommandOption::any(
             "repeat",
             "K",
@@ -93,6 +100,18 @@ pub(super) fn number(options: &Options, key: &str) -> Result<u64, StudyError> {
         .ok_or_else(|| StudyError::Words(format!("take {number} for --{key}: expected 1 to {MOST}")))
 }
 
+/// The seconds that a search may take, if options say them.
+fn seconds(options: &Options) -> Result<Option<f64>, StudyError> {
+    let seconds: Option<f64> = options.get("seconds")?;
+    let is_time = |seconds: f64| seconds > 0.0 && seconds <= MOST as f64;
+    match seconds {
+        Some(seconds) if !is_time(seconds) => {
+            Err(StudyError::Words(format!("take {seconds} for --seconds: expected more than 0 and {MOST} at most")))
+        }
+        seconds => Ok(seconds),
+    }
+}
+
 /// The fitness that options say.
 pub(super) fn fitness(options: &Options) -> Result<Fitness, StudyError> {
     let (kind, launch) = (options.get("fitness")?, options.get("launch")?);
@@ -121,7 +140,7 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     let options = request.options.clone();
     let number = |key| number(&options, key);
     let rules = Rules {
-        budget: number("budget")?,
+        budget: Budget { inputs: number("budget")?, seconds: seconds(&options)? },
         times: number("times")?,
         runs: number("runs")?,
         last: number("final-runs")?,
@@ -148,7 +167,7 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     }
     let asked: Vec<&Entry> = entries.iter().filter(|it| searcher == "all" || it.searcher == searcher).collect();
     let best = crown(&mut bench, &asked, &rules, seed)?.ok_or_else(|| {
-        StudyError::Nothing("inputs", format!("none of {} inputs of {name} could be run", rules.budget))
+        StudyError::Nothing("inputs", format!("none of {} inputs of {name} could be run", rules.budget.inputs))
     })?;
     if let Ok(capsule) = bench.run(&best.point)? {
         let dir = bench.campaigns.dir.clone();

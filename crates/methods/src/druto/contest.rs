@@ -8,7 +8,7 @@ use super::bench::{Bench, Cost, Ready, seed_of};
 use super::ends::Tally;
 use super::executed::Probabilities;
 use super::objective::Objective;
-use super::search::{Found, search};
+use super::search::{Budget, Found, search};
 use super::searchers::{Guidance, SearcherOffer};
 use super::valuation::Valuation;
 use crate::kit::StudyError;
@@ -23,9 +23,9 @@ const PROBABILITIES: u64 = 1002;
 /// The settings of the searches.
 #[derive(Clone)]
 pub(super) struct Rules {
-    /// Different inputs of each search.
-    pub(super) budget: u64,
-    /// How many times these the searchers of other techniques have.
+    /// The inputs and the time of each search.
+    pub(super) budget: Budget,
+    /// How many times this the searchers of other techniques may spend.
     pub(super) times: u64,
     /// Runs of an input where all have the same number.
     pub(super) runs: u64,
@@ -46,6 +46,8 @@ pub(super) struct Measured {
     pub(super) instructions: u64,
     /// Its runs.
     pub(super) tally: Tally,
+    /// Seconds of the input and the runs.
+    pub(super) seconds: f64,
     /// Its value by the objective; none if no fault landed.
     pub(super) value: Option<Bounded>,
 }
@@ -87,8 +89,8 @@ pub(super) fn enter(
         (Guidance::Objective | Guidance::Measured, objective) => Valuation::Halving(objective),
     };
     let mut searcher = (offer.make)(bench.inputs.space(), seed);
-    let budget = if offer.guidance == Guidance::Objective { rules.budget } else { rules.budget * rules.times };
-    let mut found = search(searcher.as_mut(), budget, &mut |batch| bench.values(batch, valuation, seed))?;
+    let budget = rules.budget.times(if offer.guidance == Guidance::Objective { 1 } else { rules.times });
+    let mut found = search(searcher.as_mut(), budget, &mut |batch| bench.evaluate(batch, valuation, seed))?;
     found.cost = Cost { runs: bench.cost.runs - before.runs, seconds: bench.cost.seconds - before.seconds };
     let answer = match found.best.clone() {
         Some(point) => measure(bench, &point, rules, seed, false)?,
@@ -105,12 +107,13 @@ pub(super) fn measure(
     seed: u64,
     is_crown: bool,
 ) -> Result<Option<Measured>, StudyError> {
-    let stage = if is_crown { CROWN } else { FINAL };
+    let (stage, before) = (if is_crown { CROWN } else { FINAL }, bench.cost.seconds);
     let Ok(tally) = bench.sample_input(point, rules.last, seed_of(seed, point, stage))? else { return Ok(None) };
     let exposure = bench.exposure(&rules.objective, point)?;
     let instructions = bench.known_instructions(point);
     let value = rules.objective.value(&tally, instructions, &exposure);
-    Ok(Some(Measured { point: point.clone(), instructions, tally, value }))
+    let seconds = bench.cost.seconds - before;
+    Ok(Some(Measured { point: point.clone(), instructions, tally, seconds, value }))
 }
 
 /// The answer of the highest value, the first of equal ones.

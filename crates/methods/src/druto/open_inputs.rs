@@ -7,7 +7,7 @@ use crate::kit::OpenedCapsule;
 /// Inputs that are kept open, at most.
 const MOST: usize = 64;
 /// Thread instructions of all of them, at most: a golden run and its index take memory with its instructions.
-const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
+pub(super) const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
 
 /// The inputs that were used last, each with the seconds that it took.
 #[derive(Default)]

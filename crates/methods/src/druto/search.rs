@@ -10,43 +10,80 @@ use crate::kit::StudyError;
 /// How often a searcher is asked in vain for an input that is new before the space counts as used up.
 const IDLE: u32 = 1000;
 
+/// The inputs and the time that a search may spend.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// Different inputs.
+    pub(super) inputs: u64,
+    /// Seconds of evaluations, if they are limited: the batch of inputs in which they end is the last.
+    pub(super) seconds: Option<f64>,
+}
+
+impl Budget {
+    /// A multiple of it.
+    pub(super) fn times(self, times: u64) -> Self {
+        Self { inputs: self.inputs.saturating_mul(times), seconds: self.seconds.map(|seconds| seconds * times as f64) }
+    }
+}
+
+/// An input that was evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Evaluation {
+    /// Its value, or why it has none.
+    pub(super) value: Result<f64, String>,
+    /// Seconds of work.
+    pub(super) seconds: f64,
+}
+
 /// The end of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     /// The best input; none if none could be run.
     pub(super) best: Option<Point>,
-    /// Different inputs that were evaluated.
-    pub(super) evaluations: u64,
     /// Inputs that have no value, and why.
     pub(super) refused: Vec<(String, String)>,
     /// The best value after each evaluation; none before an input has one.
     pub(super) course: Vec<Option<f64>>,
-    /// The work.
+    /// Seconds of each evaluation.
+    pub(super) seconds: Vec<f64>,
+    /// The work, with what precedes the evaluations.
     pub(super) cost: Cost,
 }
 
-/// The values of a batch of inputs, in their order, or why an input has none.
-pub(super) type Values<'v> = dyn FnMut(&[Point]) -> Result<Vec<Result<f64, String>>, StudyError> + 'v;
+impl Found {
+    /// Different inputs that were evaluated.
+    pub(super) fn evaluations(&self) -> u64 {
+        self.course.len() as u64
+    }
+}
 
-/// Asks a searcher for inputs until `budget` different ones are evaluated. An input that is known costs nothing. Values are
-/// told batch by batch, in the order in which the searcher asked. The work is not counted here.
-pub(super) fn search(searcher: &mut dyn Searcher, budget: u64, values: &mut Values<'_>) -> Result<Found, StudyError> {
+/// Evaluates a batch of inputs, in their order.
+pub(super) type Evaluate<'v> = dyn FnMut(&[Point]) -> Result<Vec<Evaluation>, StudyError> + 'v;
+
+/// Asks a searcher for inputs until the budget is spent. An input that is known costs nothing. Values are told batch by batch,
+/// in the order in which the searcher asked. The work is not counted here.
+pub(super) fn search(
+    searcher: &mut dyn Searcher,
+    budget: Budget,
+    evaluate: &mut Evaluate<'_>,
+) -> Result<Found, StudyError> {
     let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
     let mut found =
-        Found { best: None, evaluations: 0, refused: Vec::new(), course: Vec::new(), cost: Cost::default() };
+        Found { best: None, refused: Vec::new(), course: Vec::new(), seconds: Vec::new(), cost: Cost::default() };
     let (mut best, mut idle) = (None, 0);
-    while found.evaluations < budget && idle < IDLE {
+    let has_time = |found: &Found| budget.seconds.is_none_or(|most| found.seconds.iter().sum::<f64>() < most);
+    while found.evaluations() < budget.inputs && idle < IDLE && has_time(&found) {
         let asked = searcher.ask();
-        let batch = fresh(&asked, &known, budget - found.evaluations);
+        let batch = fresh(&asked, &known, budget.inputs - found.evaluations());
         idle = if batch.is_empty() { idle + 1 } else { 0 };
-        found.evaluations += batch.len() as u64;
-        for (point, value) in batch.iter().zip(values(&batch)?) {
+        for (point, evaluation) in batch.iter().zip(evaluate(&batch)?) {
             let text = point.to_string();
-            let value = value.map_err(|why| found.refused.push((text.clone(), why))).ok();
+            let value = evaluation.value.map_err(|why| found.refused.push((text.clone(), why))).ok();
             if let Some(value) = value.filter(|value| best.is_none_or(|best| *value > best)) {
                 (best, found.best) = (Some(value), Some(point.clone()));
             }
             found.course.push(best);
+            found.seconds.push(evaluation.seconds);
             known.insert(text, value);
         }
         let value = |point: &Point| known.get(&point.to_string()).copied().flatten();
@@ -98,11 +135,13 @@ mod tests {
         let space = Space::read(TEXT).unwrap();
         let offer = SEARCHERS.iter().find(|offer| offer.name == name).unwrap();
         let mut made = 0;
+        let budget = Budget { inputs: budget, seconds: None };
         let found = search((offer.make)(&space, seed).as_mut(), budget, &mut |batch| {
             let mut all = Vec::new();
             for point in batch {
                 made += u64::from(!store.contains_key(&point.to_string()));
-                all.push(store.entry(point.to_string()).or_insert_with(|| value(point)).clone());
+                let value = store.entry(point.to_string()).or_insert_with(|| value(point)).clone();
+                all.push(Evaluation { value, seconds: 0.5 });
             }
             Ok(all)
         });
@@ -113,7 +152,7 @@ mod tests {
     fn every_searcher_spends_its_budget_on_different_inputs_and_goes_on_where_it_was_ended() {
         for offer in &SEARCHERS {
             let (whole, made) = of(offer.name, 7, 75, &mut BTreeMap::new());
-            assert_eq!((whole.evaluations, made, whole.course.len()), (75, 75, 75), "{}", offer.name);
+            assert_eq!((whole.evaluations(), made, whole.seconds.len()), (75, 75, 75), "{}", offer.name);
             assert!(whole.refused.iter().all(|(input, why)| input.contains("way=c") && why == "it crashes"));
             assert!(whole.course.is_sorted(), "{}", offer.name);
             // A search that ended anywhere is a beginning of the whole one, and its values cost nothing again.
@@ -138,8 +177,35 @@ mod tests {
         let space = Space::read(text).unwrap();
         for offer in &SEARCHERS {
             let mut searcher = (offer.make)(&space, 1);
-            let found = search(searcher.as_mut(), 50, &mut |batch| Ok(vec![Ok(1.0); batch.len()])).unwrap();
-            assert_eq!(found.evaluations, 7, "{}", offer.name);
+            let found = search(searcher.as_mut(), Budget { inputs: 50, seconds: None }, &mut alike).unwrap();
+            assert_eq!(found.evaluations(), 7, "{}", offer.name);
+        }
+    }
+
+    /// Every input has the value 1 and takes half a second.
+    fn alike(batch: &[Point]) -> Result<Vec<Evaluation>, StudyError> {
+        Ok(vec![Evaluation { value: Ok(1.0), seconds: 0.5 }; batch.len()])
+    }
+
+    #[test]
+    fn a_budget_of_seconds_ends_with_the_batch_in_which_they_end() {
+        let space = Space::read(TEXT).unwrap();
+        for offer in &SEARCHERS {
+            let of = |seconds| {
+                let mut searcher = (offer.make)(&space, 1);
+                search(searcher.as_mut(), Budget { inputs: 500, seconds: Some(seconds) }, &mut alike).unwrap()
+            };
+            let mut batches = Vec::new();
+            let mut searcher = (offer.make)(&space, 1);
+            let mut count = |batch: &[Point]| {
+                batches.push(batch.len() as u64);
+                alike(batch)
+            };
+            drop(search(searcher.as_mut(), Budget { inputs: 500, seconds: None }, &mut count).unwrap());
+            let first = batches.iter().find(|batch| **batch > 0).copied();
+            assert_eq!(Some(of(0.5).evaluations()), first, "{}", offer.name);
+            let found = of(30.0).evaluations();
+            assert!((60..80).contains(&found), "{}: {found}", offer.name);
         }
     }
 }

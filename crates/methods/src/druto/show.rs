@@ -1,7 +1,7 @@
 //! The answer of `beamline search`, as tables and as a document.
 
-use serde_json::{Value, json};
-use stats::Bounded;
+use serde_json::{Map, Value, json};
+use stats::{Bounded, Confidence, median};
 use std::collections::BTreeMap;
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
@@ -9,6 +9,7 @@ use super::comparison::{self, compare};
 use super::contest::{Entry, Measured, Rules, best_of};
 use super::ends::Rate;
 use super::objective::Objective;
+use super::search::Found;
 use super::searchers::SEARCHERS;
 use crate::kit::Inputs;
 use crate::method::{Answer, Options};
@@ -33,7 +34,7 @@ pub(super) struct Outcome {
 /// The options that the command always says which repeats a search.
 const ALWAYS: [&str; 4] = ["searcher", "budget", "runs", "final-runs"];
 /// The options that it says where they were said.
-const WHERE_SAID: [&str; 7] = ["objective", "fitness", "launch", "rates", "times", "repeat", "faults"];
+const WHERE_SAID: [&str; 8] = ["seconds", "objective", "fitness", "launch", "rates", "times", "repeat", "faults"];
 
 impl Outcome {
     /// The command that repeats the search.
@@ -121,11 +122,13 @@ pub(super) fn answer(it: &Outcome, options: &Options, inputs: &dyn Inputs) -> An
         "reference": document(&it.reference),
         "best": document(&it.best),
         "random": random.and_then(|entry| entry.answer.as_ref()).map(document),
+        "budget": { "inputs": it.rules.budget.inputs, "seconds": it.rules.budget.seconds },
         "times": it.rules.times,
-        "evaluations": it.first().map_or(0, |entry| entry.found.evaluations),
+        "evaluations": it.first().map_or(0, |entry| entry.found.evaluations()),
         "searches": it.entries.iter().map(entry_document).collect::<Vec<_>>(),
         "comparison": if it.repeat > 1 { comparison::document(&compared) } else { Value::Null },
         "refused": it.refused(),
+        "speed": speed(it),
         "command": command,
         "record": inputs.command(&it.best.point),
     });
@@ -181,14 +184,14 @@ fn answers(it: &Outcome) -> Table {
 
 /// The work of each search.
 fn costs(it: &Outcome) -> Table {
-    let columns = ["searcher", "searches", "inputs evaluated", "injection runs", "seconds", "ms for an input"];
+    let columns = ["searcher", "searches", "inputs evaluated", "injection runs", "seconds", "ms for an input, median"];
     let mut table = Table::new("The work of the searches", &columns);
     for offer in &SEARCHERS {
         let of: Vec<_> = it.entries.iter().filter(|entry| entry.searcher == offer.name).map(|it| &it.found).collect();
         if of.is_empty() {
             continue;
         }
-        let evaluations: u64 = of.iter().map(|found| found.evaluations).sum();
+        let evaluations: u64 = of.iter().map(|found| found.evaluations()).sum();
         let seconds: f64 = of.iter().map(|found| found.cost.seconds).sum();
         table.rows.push(vec![
             Cell::text(offer.name),
@@ -196,14 +199,14 @@ fn costs(it: &Outcome) -> Table {
             Cell::Count(evaluations),
             Cell::Count(of.iter().map(|found| found.cost.runs).sum()),
             Cell::Number((seconds * 100.0).round() / 100.0),
-            Cell::Number((seconds * 1e5 / evaluations.max(1) as f64).round() / 100.0),
+            milliseconds(of.iter().copied())
+                .map_or(Cell::None, |median| Cell::Number((median * 100.0).round() / 100.0)),
         ]);
     }
     if it.rules.times > 1 {
-        table.notes.push(format!(
-            "Random, peppa-x and trident may evaluate {} times the inputs of the others.",
-            it.rules.times
-        ));
+        table
+            .notes
+            .push(format!("Random, peppa-x and trident have {} times the budget of the others.", it.rules.times));
     }
     table.notes.push(
         "Seconds are of processes, golden runs and campaigns. An input that another search ran before counts as if it were run \
@@ -211,6 +214,27 @@ fn costs(it: &Outcome) -> Table {
             .to_owned(),
     );
     table
+}
+
+/// Milliseconds of an evaluation, in the median over searches.
+fn milliseconds<'f>(of: impl Iterator<Item = &'f Found>) -> Option<f64> {
+    let seconds: Vec<f64> = of.flat_map(|found| found.seconds.iter().copied()).collect();
+    median(&seconds, Confidence::PERCENT_95).map(|median| median.value * 1000.0)
+}
+
+/// The times of evaluations, by searcher, and of the final measurements.
+fn speed(it: &Outcome) -> Value {
+    let of = |name: &str| {
+        let searches = || it.entries.iter().filter(move |entry| entry.searcher == name).map(|entry| &entry.found);
+        let seconds: f64 = searches().map(|found| found.cost.seconds).sum();
+        let median = milliseconds(searches())?;
+        Some((name.to_owned(), json!({ "seconds": seconds, "milliseconds_for_an_input": median })))
+    };
+    let answers = it.entries.iter().filter_map(|entry| Some(entry.answer.as_ref()?.seconds * 1000.0));
+    json!({
+        "searchers": SEARCHERS.iter().filter_map(|offer| of(offer.name)).collect::<Map<_, _>>(),
+        "milliseconds_for_an_answer": median(&answers.collect::<Vec<_>>(), Confidence::PERCENT_95).map(|median| median.value),
+    })
 }
 
 /// The best value so far by evaluation, of the first seed; as a share of the last one of each searcher.
@@ -258,7 +282,7 @@ fn entry_document(entry: &Entry) -> Value {
     json!({
         "searcher": entry.searcher,
         "seed": entry.seed,
-        "evaluations": entry.found.evaluations,
+        "evaluations": entry.found.evaluations(),
         "runs": entry.found.cost.runs,
         "refused": entry.found.refused.iter().map(|(input, why)| json!({ "input": input, "why": why })).collect::<Vec<_>>(),
         "course": entry.found.course,
@@ -276,8 +300,16 @@ mod tests {
         let text = "arguments = ['{x}']
             [[parameters]]\nname = 'x'\nkind = 'int'\nrange = [1, 9]\nreference = 5";
         let point = Space::read(text).unwrap().reference();
-        let measured = Measured { point, instructions: 1, tally: super::super::ends::Tally::default(), value: None };
-        let rules = Rules { budget: 5, times: 1, runs: 6, last: 7, faults: 8, objective: Objective::Sdc };
+        let measured =
+            Measured { point, instructions: 1, tally: super::super::ends::Tally::default(), seconds: 0.0, value: None };
+        let rules = Rules {
+            budget: super::super::search::Budget { inputs: 5, seconds: None },
+            times: 1,
+            runs: 6,
+            last: 7,
+            faults: 8,
+            objective: Objective::Sdc,
+        };
         let outcome = |fuel| Outcome {
             name: "smooth".to_owned(),
             words: "./smooth --space smooth.toml".to_owned(),

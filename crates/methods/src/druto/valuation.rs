@@ -8,6 +8,7 @@ use super::executed::{Executed, Probabilities};
 use super::halving::{halve, runs_of};
 use super::objective::Objective;
 use super::predict;
+use super::search::Evaluation;
 use crate::kit::{StudyError, now};
 
 /// The way in which a batch of inputs is valued.
@@ -26,29 +27,40 @@ pub(super) enum Valuation<'v> {
 }
 
 impl Bench<'_, '_> {
-    /// The values of a batch of inputs, in their order, or why an input has none.
-    pub(super) fn values(
+    /// The evaluations of a batch of inputs, in their order.
+    pub(super) fn evaluate(
         &mut self,
         batch: &[Point],
         valuation: Valuation<'_>,
         seed: u64,
-    ) -> Result<Vec<Result<f64, String>>, StudyError> {
+    ) -> Result<Vec<Evaluation>, StudyError> {
+        if let Valuation::Halving(objective) = valuation {
+            return self.halved(batch, objective, seed);
+        }
+        let mut all = Vec::new();
+        for points in batch.chunks(self.at_once()) {
+            self.run_at_once(points)?;
+            for point in points {
+                let before = self.cost.seconds;
+                let value = self.value(point, valuation, seed)?;
+                all.push(Evaluation { value, seconds: self.cost.seconds - before });
+            }
+        }
+        Ok(all)
+    }
+
+    /// The value of an input that is valued alone, or why it has none.
+    fn value(&mut self, point: &Point, valuation: Valuation<'_>, seed: u64) -> Result<Result<f64, String>, StudyError> {
         match valuation {
-            Valuation::Fitness => {
-                batch.iter().map(|point| Ok(self.facts(point)?.map(|facts| facts.fitness(self.fitness)))).collect()
+            Valuation::Expected(probabilities) => {
+                let expected = |executed: Executed| probabilities.expected(&executed).ok_or_else(nothing_landed);
+                Ok(self.executed(point)?.and_then(expected))
             }
-            Valuation::Expected(probabilities) => batch
-                .iter()
-                .map(|point| {
-                    let expected = |executed: Executed| probabilities.expected(&executed).ok_or_else(nothing_landed);
-                    Ok(self.executed(point)?.and_then(expected))
-                })
-                .collect(),
-            Valuation::Predicted => batch.iter().map(|point| self.predicted(point)).collect(),
-            Valuation::Runs(objective, runs) => {
-                batch.iter().map(|point| self.value_of_runs(point, objective, runs, seed)).collect()
+            Valuation::Predicted => self.predicted(point),
+            Valuation::Runs(objective, runs) => self.value_of_runs(point, objective, runs, seed),
+            Valuation::Fitness | Valuation::Halving(_) => {
+                Ok(self.facts(point)?.map(|facts| facts.fitness(self.fitness)))
             }
-            Valuation::Halving(objective) => self.halved(batch, objective, seed),
         }
     }
 
@@ -81,35 +93,37 @@ impl Bench<'_, '_> {
         Ok(value.map(|value| value.value).ok_or_else(nothing_landed))
     }
 
-    fn halved(
-        &mut self,
-        batch: &[Point],
-        objective: &Objective,
-        seed: u64,
-    ) -> Result<Vec<Result<f64, String>>, StudyError> {
-        let mut values = Vec::new();
+    fn halved(&mut self, batch: &[Point], objective: &Objective, seed: u64) -> Result<Vec<Evaluation>, StudyError> {
+        let mut all = Vec::new();
         let mut candidates = Vec::new();
-        for (at, point) in batch.iter().enumerate() {
-            match self.run(point)? {
-                Err(why) => values.push(Err(why)),
-                Ok(capsule) => {
-                    let exposure = self.exposure(objective, point)?;
-                    candidates.push((at, capsule, exposure, Tally::default()));
-                    values.push(Err(nothing_landed()));
-                }
+        for points in batch.chunks(self.at_once()) {
+            self.run_at_once(points)?;
+            for point in points {
+                let before = self.cost.seconds;
+                let why = match self.run(point)? {
+                    Err(why) => why,
+                    Ok(capsule) => {
+                        let exposure = self.exposure(objective, point)?;
+                        candidates.push((all.len(), capsule, exposure, Tally::default()));
+                        nothing_landed()
+                    }
+                };
+                all.push(Evaluation { value: Err(why), seconds: self.cost.seconds - before });
             }
         }
         halve(candidates.len(), |number, rung| {
             let (at, capsule, exposure, tally) = &mut candidates[number];
+            let before = self.cost.seconds;
             let more = self.sample(capsule, runs_of(rung), seed_of(seed, &batch[*at], rung as u64 + 1))?;
             tally.add(&more);
+            all[*at].seconds += self.cost.seconds - before;
             let value = objective.value(tally, capsule.golden_run().thread_instructions(), exposure);
             if let Some(value) = value {
-                values[*at] = Ok(value.low);
+                all[*at].value = Ok(value.low);
             }
             Ok::<_, StudyError>(value.map(|value| value.value))
         })?;
-        Ok(values)
+        Ok(all)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{OpenedCapsule, StudyError};
 
 /// An application whose command line has parameters.
-pub trait Inputs {
+pub trait Inputs: Sync {
     /// What it is called.
     fn name(&self) -> &str;
 
@@ -21,11 +21,11 @@ pub trait Inputs {
     /// What may vary.
     fn space(&self) -> &Space;
 
-    /// Runs the application with an input, and repeats its work without a fault.
+    /// Runs the application with an input, and repeats its work without a fault; several threads may do so at once.
     ///
     /// # Errors
     /// If no process can be had. That the application refuses the input is no error.
-    fn realise(&mut self, point: &Point) -> Result<Realised, StudyError>;
+    fn realise(&self, point: &Point) -> Result<Realised, StudyError>;
 
     /// A digest of all that its inputs depend on: the program, what may vary, and how outputs are compared.
     fn identity(&self) -> String;

@@ -291,7 +291,7 @@ impl<'a> Minimiser<'a> {
 
 /// The capsule of the reference, which has to give the GPU the same to do twice: else no input can be compared with it.
 fn reference(inputs: &mut dyn Inputs, point: &Point) -> Result<OpenedCapsule, StudyError> {
-    let mut run = || match inputs.realise(point)? {
+    let run = || match inputs.realise(point)? {
         Realised::Ready(capsule, _) => Ok(*capsule),
         Realised::Not(why) | Realised::NotNow(why) => {
             Err(StudyError::Refused(format!("run {} with the reference input {point}: {why}", inputs.name())))

@@ -1,11 +1,13 @@
 //! The statements of the paper about inputs, ranks and protection, each with its rule and its verdict.
 
 use super::rules::{Estimate, KERNELS, at_least, most, statement};
-use super::survey::{Goal, Measured};
+use super::survey::Measured;
 use super::tables::{coefficient, of_kernels};
 use crate::documents::{at, list, number};
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::{listed, of, percent};
+use serde_json::Value;
+use std::borrow::Borrow;
 
 /// All statements.
 pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
@@ -46,9 +48,9 @@ fn vary(all: &[Measured]) -> Statement {
 
 fn reference(all: &[Measured]) -> Statement {
     let both = |it: &Measured| {
-        let search = it.search(Goal::Rate)?;
+        let search = it.of_equal_budgets()?;
         let random = list(search, "comparison").iter().find(|row| row["searcher"] == "random")?;
-        Some((Estimate::read(random, "median")?, Estimate::read(at(search, "reference.sdc")?, "rate")?))
+        Some((Estimate::read(random, "median")?, Estimate::read(it.reference()?, "rate")?))
     };
     let pairs: Vec<(&str, Estimate, Estimate)> =
         all.iter().filter_map(|it| both(it).map(|(random, reference)| (it.name, random, reference))).collect();
@@ -60,7 +62,7 @@ fn reference(all: &[Measured]) -> Statement {
         "for most kernels",
         format!("{}: {}", of(above.len(), pairs.len()), listed(&above)),
         Judged::by(
-            "in more than half of the kernels the best of 50 random inputs, measured anew, lies above the reference, interval against \
+            "in more than half of the kernels the best of 50 random inputs or more, measured anew, lies above the reference, interval against \
              interval; not, if it lies below in at least half",
             most(above.len(), below, pairs.len()),
         ),
@@ -99,7 +101,7 @@ fn ranks(all: &[Measured]) -> Vec<Statement> {
         statement(
             "the ranks of instructions by SDC are not stable across inputs (Table II)",
             "0.59 in the mean, 0.25 to 0.84; 0.83 for CPU programs",
-            each(&studied, |it| coefficient(&it.studies["studies"]["instructions"]["across_inputs"])),
+            with_mean(&studied, |it| &it.studies["studies"]["instructions"]["across_inputs"]),
             Judged::by(
                 format!(
                     "in more than half of the kernels, {KERNELS} at least, the whole interval lies below {STABLE} and below that of two \
@@ -111,7 +113,7 @@ fn ranks(all: &[Measured]) -> Vec<Statement> {
         statement(
             "dominant threads rank inputs as the kernel does (O1, Table III)",
             "0.81 in the mean, 0.71 to 0.92",
-            each(all, |it| coefficient(of_kernels(it, "dominant"))),
+            with_mean(all, |it| of_kernels(it, "dominant")),
             Judged::by(
                 format!(
                     "in each kernel the whole interval lies at {} or above; not, if one lies below that times the lower bound of its ceiling",
@@ -123,7 +125,7 @@ fn ranks(all: &[Measured]) -> Vec<Statement> {
         statement(
             "instruction counts rank threads as SDC rates do (O2, Table IV)",
             "0.73 in the mean, 0.60 to 0.92",
-            each(&counted, |it| coefficient(&it.studies["studies"]["threads"]["counts"])),
+            with_mean(&counted, |it| &it.studies["studies"]["threads"]["counts"]),
             Judged::by(
                 format!(
                     "in each kernel whose threads do not all execute alike the whole interval lies at {:.2} or above; not, if one lies \
@@ -136,7 +138,7 @@ fn ranks(all: &[Measured]) -> Vec<Statement> {
         statement(
             "inputs whose dominant threads execute more are more vulnerable (Section III-F, Equation 1)",
             "–",
-            each(all, |it| coefficient(of_kernels(it, "fitness"))),
+            with_mean(all, |it| of_kernels(it, "fitness")),
             Judged::by(
                 "in each kernel the whole interval of the rank correlation lies above 0; not, if one lies below",
                 every(fitness),
@@ -145,10 +147,15 @@ fn ranks(all: &[Measured]) -> Vec<Statement> {
     ]
 }
 
-/// Of each kernel its number.
-fn each<M: std::borrow::Borrow<Measured>>(all: &[M], number: impl Fn(&Measured) -> String) -> String {
-    let one = |it: &M| format!("{} {}", it.borrow().name, number(it.borrow()));
-    if all.is_empty() { "–".to_owned() } else { all.iter().map(one).collect::<Vec<_>>().join("; ") }
+/// The mean of a coefficient over the kernels, and that of each.
+fn with_mean<'m, M: Borrow<Measured>>(all: &'m [M], of: impl Fn(&'m Measured) -> &'m Value) -> String {
+    let values: Vec<f64> = all.iter().filter_map(|it| of(it.borrow())["value"].as_f64()).collect();
+    if values.is_empty() {
+        return "–".to_owned();
+    }
+    let one = |it: &'m M| format!("{} {}", it.borrow().name, coefficient(of(it.borrow())));
+    let each: Vec<String> = all.iter().map(one).collect();
+    format!("{:.2} in the mean: {}", values.iter().sum::<f64>() / values.len() as f64, each.join("; "))
 }
 
 /// The verdict of several kernels together; undecided without a kernel.

@@ -46,18 +46,21 @@ pub(super) enum Goal {
     Proxy,
     /// The proxy, where random search may evaluate five times the inputs.
     Five,
+    /// The same for PEPPA-X.
+    FivePeppa,
     /// The rate itself.
     Rate,
 }
 
 impl Goal {
-    pub(super) const ALL: [Self; 3] = [Self::Proxy, Self::Five, Self::Rate];
+    pub(super) const ALL: [Self; 4] = [Self::Proxy, Self::Five, Self::FivePeppa, Self::Rate];
 
     /// As tables say it.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Proxy => "proxy",
             Self::Five => "proxy, random search with five times the inputs",
+            Self::FivePeppa => "expected rate, both with five times the inputs",
             Self::Rate => "measured rate",
         }
     }
@@ -94,6 +97,16 @@ impl Measured {
     /// The document of the searches for a goal, if they are recorded.
     pub(super) fn search(&self, goal: Goal) -> Option<&Value> {
         self.searches.iter().find(|(it, _)| *it == goal).map(|(_, document)| document)
+    }
+
+    /// A search for a goal in which random inputs are measured as often as those of the other searchers: by the rate, or by the proxy.
+    pub(super) fn of_equal_budgets(&self) -> Option<&Value> {
+        self.search(Goal::Rate).or_else(|| self.search(Goal::Proxy))
+    }
+
+    /// The rate of the reference, as the searches measured it.
+    pub(super) fn reference(&self) -> Option<&Value> {
+        self.searches.first().and_then(|(_, search)| at(search, "reference.sdc"))
     }
 }
 
@@ -163,9 +176,10 @@ mod tests {
             let (_, document) = all.iter().find(|(it, _)| it == goal).unwrap();
             assert_eq!(text(document, "application"), *name);
             assert_eq!(text(document, "objective"), if *goal == Goal::Rate { "sdc" } else { "proxy" });
-            assert_eq!(number(document, "times").unwrap_or(1.0), if *goal == Goal::Five { 5.0 } else { 1.0 });
+            let is_long = matches!(goal, Goal::Five | Goal::FivePeppa);
+            assert_eq!(number(document, "times").unwrap_or(1.0), if is_long { 5.0 } else { 1.0 });
             let searchers = list(document, "comparison").len();
-            assert!(if *goal == Goal::Five { searchers == 2 } else { searchers >= 4 }, "{name}");
+            assert!(if is_long { searchers == 2 } else { searchers >= 4 }, "{name}");
             assert!(list(document, "comparison").iter().all(|row| list(row, "values").len() == 10), "{name}");
             assert!(number(document, "reference.sdc.rate").is_some() && text(document, "command").contains(name));
         }

@@ -40,7 +40,7 @@ pub(super) fn ranges(all: &[Measured]) -> Table {
             Cell::Count(list(range, "inputs").len() as u64),
             bounded(&range["lowest"], RATE),
             bounded(&range["highest"], RATE),
-            bounded(it.search(Goal::Rate).and_then(|it| at(it, "reference.sdc")).unwrap_or(&Value::Null), RATE),
+            bounded(it.reference().unwrap_or(&Value::Null), RATE),
             Cell::text(range["p_alike"].as_f64().map_or_else(|| "–".to_owned(), |p| Short(p).to_string())),
         ]
     }));

@@ -6,6 +6,7 @@ use study::Study;
 use super::super::bench::Bench;
 use super::super::command::{BUDGET, FITNESS, LAUNCH, OBJECTIVE, RATES, fitness, number, objective, open};
 use super::super::contest::Rules;
+use super::super::search::Budget;
 use super::studied::{Part, Studied};
 use super::subjects::Subjects;
 use super::{instructions, kernels, launches, protection, pruning, range, threads};
@@ -71,8 +72,14 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     let word: String = options.get("study")?.unwrap_or_default();
     let asked = || STUDIES.iter().filter(|offer| word == "all" || offer.name == word);
     let (runs, faults) = (number("runs")?, number("faults")?);
-    let rules =
-        Rules { budget: number("budget")?, times: 1, runs, last: runs, faults, objective: objective(&options)? };
+    let rules = Rules {
+        budget: Budget { inputs: number("budget")?, seconds: None },
+        times: 1,
+        runs,
+        last: runs,
+        faults,
+        objective: objective(&options)?,
+    };
     let (wanted, repeat) = (number("inputs")?, number("repeat")?);
     let input = options
         .get::<String>("input")?

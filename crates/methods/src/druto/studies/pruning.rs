@@ -35,7 +35,7 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
             let entry = enter(bench, offer, &rules, studied.capsule, studied.seed.wrapping_add(repetition))?;
             variant.rates.extend(entry.answer.map(|answer| answer.tally.all.sdc().rate()));
             variant.cost.seconds += entry.found.cost.seconds;
-            variant.evaluations += entry.found.evaluations;
+            variant.evaluations += entry.found.evaluations();
         }
         variants.push(variant);
     }
@@ -52,7 +52,7 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
     table.rows = variants.iter().map(row).collect();
     table.notes.push(format!(
         "{} inputs in each search. The counts of all launches come with the golden run: pruning changes the fitness, not the time.",
-        studied.rules.budget
+        studied.rules.budget.inputs
     ));
     table.notes.extend(p.map(|p| format!("The rank-sum test of the two has p = {p:.3}.")));
     let one = |it: &Variant| json!({ "variant": it.name, "rates": it.rates, "evaluations": it.evaluations });

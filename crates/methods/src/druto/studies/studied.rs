@@ -44,7 +44,8 @@ impl Studied<'_> {
         if let Some(point) = &self.input {
             return Ok(point.clone());
         }
-        let none = || StudyError::Nothing("inputs", format!("none of {} inputs could be run", self.rules.budget));
+        let none =
+            || StudyError::Nothing("inputs", format!("none of {} inputs could be run", self.rules.budget.inputs));
         let offer = SEARCHERS.iter().find(|offer| offer.name == "druto").ok_or_else(none)?;
         let entry = enter(bench, offer, &self.rules, self.capsule, self.seed)?;
         entry.found.best.ok_or_else(none)
