@@ -113,7 +113,7 @@ mod tests {
         let outcomes = table.left_out();
         let mut names: Vec<&str> = outcomes.iter().map(|it| it.application.as_str()).collect();
         names.dedup();
-        assert_eq!((names.len(), outcomes.len()), (44, 44));
+        assert_eq!((names.len(), outcomes.len()), (48, 48));
         for it in &outcomes {
             assert!(it.best <= it.automatic.min(it.drdv).min(it.sriv) + 1e-9, "{it:?}");
         }
