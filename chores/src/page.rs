@@ -8,7 +8,7 @@ use crate::workloads::{debug_build, fixed_nvcc};
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use campaign::{CampaignEvent, Choices};
 use clap::Parser;
-use methods::kit::{Campaigns, Inputs, OpenedCapsule, StudyError};
+use methods::kit::{Campaigns, Inputs, OpenedCapsule, StudyError, StudyEvent};
 use outcome::Criteria;
 use papers::{MethodPage, PageContext, Piece, Workloads, registry};
 use session::Session;
@@ -81,8 +81,8 @@ fn runs(page: &MethodPage, said: &[(String, u64)]) -> Result<BTreeMap<&'static s
 }
 
 /// A line for each campaign that has to be run.
-fn tell(told: &mut String, name: &str, event: &CampaignEvent<'_>) {
-    if let CampaignEvent::Started { planned, tally, .. } = event
+fn tell(told: &mut String, name: &str, event: &StudyEvent<'_>) {
+    if let StudyEvent::Campaign(CampaignEvent::Started { planned, tally, .. }) = event
         && tally.total() < *planned
         && told != name
     {

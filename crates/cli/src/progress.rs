@@ -81,6 +81,24 @@ impl Progress {
         }
     }
 
+    /// Shows the inputs that a search has evaluated, and the best value so far.
+    pub(crate) fn inputs(&mut self, done: u64, all: u64, best: Option<f64>) {
+        self.planned = all;
+        self.bar.set_length(all);
+        self.bar.set_position(done);
+        if done == 0 {
+            self.bar.reset_eta();
+        }
+        let digits = |best: f64| if best < 100.0 { 4 } else { 0 };
+        let best = best.map_or_else(String::new, |best| format!("best {best:.*}", digits(best)));
+        self.bar.set_message(best.clone());
+        let tenths = self.tenths_of(done);
+        if tenths > self.tenths {
+            self.tenths = tenths;
+            self.line(&format!("{done} of {all} {}, {best}", self.what));
+        }
+    }
+
     fn tenths_of(&self, done: u64) -> u64 {
         // An exhaustive campaign may have more faults than can be multiplied.
         (u128::from(done) * 10 / u128::from(self.planned.max(1))) as u64

@@ -139,7 +139,7 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
     for study in methods::registry::studies().filter(|study| ["addresses", "order"].contains(&study.name)) {
         let dir = tempfile::tempdir().unwrap();
         let capsule = open(choices("pathfinder", 1)).unwrap().opened_capsule().unwrap().unwrap();
-        let mut told = |_: &str, _: &campaign::CampaignEvent<'_>| {};
+        let mut told = |_: &str, _: &methods::kit::StudyEvent<'_>| {};
         let mut campaigns = Campaigns {
             dir: dir.path().to_owned(),
             seed: 5,

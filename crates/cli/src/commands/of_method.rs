@@ -7,8 +7,8 @@ use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
-use campaign::{CampaignEvent, Choices};
-use methods::kit::{CommandStarter, InputHistory, Inputs as _};
+use campaign::Choices;
+use methods::kit::{CommandStarter, InputHistory, Inputs as _, StudyEvent};
 use methods::{Answer, CommandOption, FilesRequest, InputRequest, Options, Request, registry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let commands: Option<Arc<dyn CommandStarter>> = Some(Arc::new(Shell));
     let request = Request { capsule: capsule_of(&session)?, declared, options: args.options, commands };
     let mut told = ProgressPrinter::default();
-    let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
+    let mut event = |name: &str, event: &StudyEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
@@ -50,7 +50,7 @@ pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
     let history = InputHistory::open(&args.kept.out, inputs.name(), &inputs.identity()).map_err(failure)?;
     let mut request = InputRequest { inputs: &mut inputs, declared, options: args.options };
     let mut told = ProgressPrinter::default();
-    let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
+    let mut event = |name: &str, event: &StudyEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     campaigns.history = Some(history);
     let answer = (command.run)(&mut request, &mut campaigns).map_err(failure)?;

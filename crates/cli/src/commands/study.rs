@@ -7,8 +7,8 @@ use crate::out;
 use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
 use campaign::names::file_name;
-use campaign::{CampaignEvent, Choices, StoreError};
-use methods::kit::{Campaigns, OpenedCapsule, StudyError, StudySubject};
+use campaign::{Choices, StoreError};
+use methods::kit::{Campaigns, OpenedCapsule, StudyError, StudyEvent, StudySubject};
 use methods::registry;
 use outcome::Criteria;
 use session::{Session, bundled};
@@ -35,7 +35,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     };
     let subjects = args.capsules.iter().zip(&sessions).map(studied).collect::<Result<Vec<_>, Failure>>()?;
     let mut told = ProgressPrinter::default();
-    let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
+    let mut event = |name: &str, event: &StudyEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
@@ -84,7 +84,7 @@ pub(crate) fn capsule_of(session: &Session) -> Result<OpenedCapsule, Failure> {
 pub(crate) fn campaigns<'a>(
     kept: &args::StudyOptions,
     stop: &'a AtomicBool,
-    told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
+    told: &'a mut dyn FnMut(&str, &StudyEvent<'_>),
 ) -> Campaigns<'a> {
     let args::StudyOptions { kernel, seed, jobs, out, .. } = kept;
     Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, history: None, stop, told }
@@ -98,14 +98,19 @@ pub(crate) struct ProgressPrinter {
 }
 
 impl ProgressPrinter {
-    /// Takes an event of the campaign `name`.
-    pub(crate) fn event(&mut self, name: &str, event: &CampaignEvent<'_>) {
+    /// Takes an event of the campaign or the search `name`.
+    pub(crate) fn event(&mut self, name: &str, event: &StudyEvent<'_>) {
         if self.name != name {
             self.progress.take().inspect(Progress::finish);
             out::note(name);
             name.clone_into(&mut self.name);
         }
-        self.progress.get_or_insert_with(|| Progress::new("runs")).event(event);
+        let what = if matches!(event, StudyEvent::Campaign(_)) { "runs" } else { "inputs" };
+        let progress = self.progress.get_or_insert_with(|| Progress::new(what));
+        match event {
+            StudyEvent::Campaign(event) => progress.event(event),
+            StudyEvent::Inputs { done, all, best } => progress.inputs(*done, *all, *best),
+        }
     }
 }
 

@@ -287,6 +287,10 @@ fn a_search_may_have_a_budget_of_seconds() {
     let dir = TempDir::new().unwrap();
     let words = ["search", "pathfinder", "--budget", "100000", "--seconds", "0.05", "--final-runs", "50", "--json"];
     let found = json(&[&words[..], &["--out", path(dir.path())]].concat());
+    // It says how far it is, a line for each tenth of a budget of inputs.
+    let words = ["search", "pathfinder", "--budget", "20", "--final-runs", "50", "--out", path(dir.path())];
+    let said = stderr(&run(&words));
+    assert!(said.contains("pathfinder, druto, seed 0") && said.contains("20 of 20 inputs, best "), "{said}");
     for search in found["searches"].as_array().unwrap() {
         // The first batch at least, and no more than a few.
         assert!((20..2000).contains(&number(&search["evaluations"])), "{search}");

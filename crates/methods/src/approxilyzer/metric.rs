@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 use super::tally::judged;
 use crate::kit::{
-    Campaigns, CommandStarter, InputHistory, OpenedCapsule, OutputComparison, StudyError, hash_named_files,
+    Campaigns, CommandStarter, InputHistory, OpenedCapsule, OutputComparison, StudyError, StudyEvent, hash_named_files,
 };
 use crate::method::{CommandOption, Options};
 
@@ -178,7 +178,7 @@ impl ErrorMetric {
                 }
                 found.insert(at, error);
                 let event = CampaignEvent::Compared { done: found.len() as u64, all: pilots.len() as u64 };
-                (campaigns.told)(capsule.name(), &event);
+                (campaigns.told)(capsule.name(), &StudyEvent::Campaign(event));
             }
         });
         failure.map_or(Ok(()), Err)?;

@@ -11,7 +11,7 @@ use super::objective::Objective;
 use super::search::{Budget, Found, search};
 use super::searchers::{Guidance, SearcherOffer};
 use super::valuation::Valuation;
-use crate::kit::StudyError;
+use crate::kit::{StudyError, StudyEvent};
 
 /// The stage of the measurement of every answer, whose seed no search has seen.
 const FINAL: u64 = 1000;
@@ -90,7 +90,17 @@ pub(super) fn enter(
     };
     let mut searcher = (offer.make)(bench.inputs.space(), seed);
     let budget = rules.budget.times(if offer.guidance == Guidance::Objective { 1 } else { rules.times });
-    let mut found = search(searcher.as_mut(), budget, &mut |batch| bench.evaluate(batch, valuation, seed))?;
+    let name = format!("{}, {}, seed {seed}", bench.inputs.name(), offer.name);
+    let (mut done, mut best) = (0, None);
+    (bench.campaigns.told)(&name, &StudyEvent::Inputs { done, all: budget.inputs, best });
+    let mut found = search(searcher.as_mut(), budget, &mut |batch| {
+        let evaluations = bench.evaluate(batch, valuation, seed)?;
+        done += evaluations.len() as u64;
+        let values = evaluations.iter().filter_map(|it| it.value.as_ref().ok().copied());
+        best = values.chain(best).reduce(f64::max);
+        (bench.campaigns.told)(&name, &StudyEvent::Inputs { done, all: budget.inputs, best });
+        Ok(evaluations)
+    })?;
     found.cost = Cost { runs: bench.cost.runs - before.runs, seconds: bench.cost.seconds - before.seconds };
     let answer = match found.best.clone() {
         Some(point) => measure(bench, &point, rules, seed, false)?,

@@ -15,6 +15,22 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// An event of a study.
+#[derive(Debug)]
+pub enum StudyEvent<'a> {
+    /// One of a campaign.
+    Campaign(CampaignEvent<'a>),
+    /// A search evaluated inputs.
+    Inputs {
+        /// Inputs that it has evaluated.
+        done: u64,
+        /// Those that it may evaluate.
+        all: u64,
+        /// The best value so far.
+        best: Option<f64>,
+    },
+}
+
 /// How campaigns of studies are made.
 pub struct Campaigns<'a> {
     /// Where they are kept; what is there already is not run again.
@@ -30,7 +46,7 @@ pub struct Campaigns<'a> {
     /// Ends the work in hand.
     pub stop: &'a AtomicBool,
     /// Is told of everything that happens.
-    pub told: &'a mut dyn FnMut(&str, &CampaignEvent),
+    pub told: &'a mut dyn FnMut(&str, &StudyEvent<'_>),
 }
 
 /// A capsule and what is known of it.
@@ -136,10 +152,12 @@ impl<'a> Campaigns<'a> {
         let mut store = Store::make(&dir, config, target)?;
         let name = format!("{}, {label}", capsule.name());
         let told = &mut self.told;
-        let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
-            CampaignEnd::Finished(summary) => summary,
-            CampaignEnd::Interrupted(_) | CampaignEnd::OutOfTime(_) => return Err(StudyError::Interrupted),
-        };
+        let summary =
+            match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &StudyEvent::Campaign(event)))?
+            {
+                CampaignEnd::Finished(summary) => summary,
+                CampaignEnd::Interrupted(_) | CampaignEnd::OutOfTime(_) => return Err(StudyError::Interrupted),
+            };
         Ok(FinishedCampaign { results: Results::open(&dir)?, seconds: summary.speed.seconds })
     }
 

@@ -17,7 +17,7 @@ pub(crate) mod settings;
 mod thread;
 
 pub(crate) use budget::most_within;
-pub use campaigns::{Campaigns, FinishedCampaign, StudySubject};
+pub use campaigns::{Campaigns, FinishedCampaign, StudyEvent, StudySubject};
 pub(crate) use clock::now;
 pub use comparison::{CommandStarter, OutputComparison};
 pub use error::StudyError;
