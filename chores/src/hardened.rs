@@ -1,4 +1,4 @@
-//! Random kernels hardened by every scheme: in the simulator they leave the same bytes as before, or are refused with a reason.
+//! Random kernels hardened by every scheme, without and with load duplication: in the simulator they leave the same bytes as before, or are refused with a reason.
 
 use crate::kernels;
 use crate::repo::say;
@@ -33,7 +33,13 @@ struct SchemeTally {
 }
 
 /// Outcomes by the kind of the kernels and the scheme.
-type Tallies = BTreeMap<(&'static str, &'static str), SchemeTally>;
+type Tallies = BTreeMap<(&'static str, String), SchemeTally>;
+
+/// The outcome by the words for a scheme; none where the kernel is not for it.
+type Outcomes = Vec<(String, Option<HardenedKernel>)>;
+
+/// The reason of kernels that load duplication leaves alone.
+const SINGLE: &str = "loads stay single, since threads share memory";
 
 /// Kernels that are compared at once: what they differ in is kept until all are done.
 const BATCH: u64 = 256;
@@ -55,14 +61,10 @@ pub(crate) fn hardened(args: &Args) -> Result<()> {
         {
             let outcomes = outcomes.map_err(|what| anyhow!("kernel {number} of seed {}, {kind}: {what}", args.seed))?;
             for (scheme, outcome) in outcomes {
-                let tally = tallies.entry((kind, scheme.word())).or_default();
-                if let HardenedKernel::Differs(what) = &outcome {
+                let tally = tallies.entry((kind, scheme.clone())).or_default();
+                if let Some(HardenedKernel::Differs(what)) = &outcome {
                     let path = kernels::keep(args.seed, number, &kernel)?;
-                    say(&format!(
-                        "kernel {number}, {kind}, {}: {what:.400}; its text is in {}",
-                        scheme.word(),
-                        path.display()
-                    ))?;
+                    say(&format!("kernel {number}, {kind}, {scheme}: {what:.400}; its text is in {}", path.display()))?;
                 }
                 tally.add(number, outcome);
             }
@@ -74,14 +76,22 @@ pub(crate) fn hardened(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// A kernel with every scheme.
-fn compared(kernel: &Kernel) -> Result<Vec<(Scheme, HardenedKernel)>, String> {
+/// A kernel with every scheme, and with load duplication where schemes have it.
+fn compared(kernel: &Kernel) -> Result<Outcomes, String> {
     let original = OriginalKernel::new(kernel)?;
-    Ok(Scheme::all().map(|scheme| (scheme, original.compare(scheme, &|_, _| true))).collect())
+    let plain = Scheme::all().map(|scheme| (scheme.word().to_owned(), Some(original.compare(scheme, &|_, _| true))));
+    let loads = Scheme::INSTRUCTIONS
+        .into_iter()
+        .map(|scheme| (format!("{}, loads", scheme.word()), original.compare_with_loads(scheme, &|_, _| true)));
+    Ok(plain.chain(loads).collect())
 }
 
 impl SchemeTally {
-    fn add(&mut self, number: u64, outcome: HardenedKernel) {
+    fn add(&mut self, number: u64, outcome: Option<HardenedKernel>) {
+        let Some(outcome) = outcome else {
+            *self.refused.entry(SINGLE.to_owned()).or_default() += 1;
+            return;
+        };
         match outcome {
             HardenedKernel::Same => self.same += 1,
             HardenedKernel::Refused(reason) => *self.refused.entry(said(&reason)).or_default() += 1,
@@ -132,10 +142,12 @@ mod tests {
             HardenedKernel::Refused(reason()),
             HardenedKernel::Differs("one byte".to_owned()),
         ] {
-            tally.add(7, outcome);
+            tally.add(7, Some(outcome));
         }
+        tally.add(8, None);
+        assert_eq!(tally.refused.remove(SINGLE), Some(1));
         assert_eq!(tally.differing, [(7, "one byte".to_owned())]);
-        let text = table(&BTreeMap::from([(("all", "tld"), tally)])).unwrap();
+        let text = table(&BTreeMap::from([(("all", "tld".to_owned()), tally)])).unwrap();
         assert!(text.contains(&format!("| all | tld | 1 | 2 {} | 1 |", said(&reason()))), "{text}");
         assert!(
             text.contains("4 pairs of a kernel and a scheme: 1 leave the same bits, 2 are refused, 1 differ"),
@@ -147,7 +159,7 @@ mod tests {
     fn a_kernel_of_sums_is_compared_with_every_scheme() {
         let kernel = Kernel::of_sums(1, 0);
         let found = compared(&kernel).unwrap();
-        assert_eq!(found.len(), Scheme::all().count());
-        assert!(found.iter().all(|(_, outcome)| *outcome == HardenedKernel::Same), "{found:?}");
+        assert_eq!(found.len(), Scheme::all().count() + Scheme::INSTRUCTIONS.len());
+        assert!(found.iter().all(|(_, outcome)| *outcome == Some(HardenedKernel::Same)), "{found:?}");
     }
 }

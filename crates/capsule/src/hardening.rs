@@ -9,6 +9,9 @@ use crate::Digest;
 pub struct Hardening {
     /// The scheme of protection, which names what detects.
     pub scheme: String,
+    /// Whether loads from memory that other threads write are executed twice, too, where that is safe.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loads: bool,
     /// The digest of the capsule that it was made of.
     pub original: Digest,
 }

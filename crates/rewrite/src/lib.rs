@@ -25,8 +25,8 @@ mod whole;
 
 pub use fault::{StaticSite, with_fault};
 pub use protect::{
-    Origin, OriginCounts, ProtectedModule, Protection, Scheme, Unprotected, executed_twice, live_words, protect,
-    protect_each,
+    Origin, OriginCounts, ProtectedModule, Protection, Scheme, Technique, Unprotected, connect, executed_twice,
+    is_shared_load, live_words, protect, protect_each, sharing,
 };
 pub use record::{Arming, BYTES, Fired, VARIABLE};
 pub use refusal::Refusal;

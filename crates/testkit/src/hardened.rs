@@ -4,7 +4,7 @@ use crate::random_kernels::Kernel;
 use device::Contract;
 use facts::Pc;
 use isa::FunctionId;
-use rewrite::{Protection, Scheme, Unprotected};
+use rewrite::{Protection, Scheme, Technique, Unprotected, protect_each, sharing};
 use simt::LevelName;
 
 /// The result of a comparison of a kernel with its hardened form.
@@ -40,7 +40,28 @@ impl<'k> OriginalKernel<'k> {
     /// Hardens the chosen instructions by a scheme, executes the result, and compares.
     #[must_use]
     pub fn compare(&self, scheme: Scheme, chosen: &dyn Fn(FunctionId, Pc) -> bool) -> HardenedKernel {
-        let protected = match rewrite::protect(&self.module, scheme, chosen) {
+        self.compare_by(&|_| scheme.into(), chosen, scheme.doubles_blocks())
+    }
+
+    /// The same with loads that are executed twice. None where threads share memory by what the code says.
+    #[must_use]
+    pub fn compare_with_loads(
+        &self,
+        scheme: Scheme,
+        chosen: &dyn Fn(FunctionId, Pc) -> bool,
+    ) -> Option<HardenedKernel> {
+        let alone = sharing(&self.module).iter().all(Option::is_none);
+        let technique = Technique { scheme, loads: true };
+        alone.then(|| self.compare_by(&|_| technique, chosen, scheme.doubles_blocks()))
+    }
+
+    fn compare_by(
+        &self,
+        technique: &dyn Fn(FunctionId) -> Technique,
+        chosen: &dyn Fn(FunctionId, Pc) -> bool,
+        doubles_blocks: bool,
+    ) -> HardenedKernel {
+        let protected = match protect_each(&self.module, technique, chosen) {
             Ok(protected) => protected,
             Err(defect) => return HardenedKernel::Differs(defect.to_string()),
         };
@@ -53,7 +74,7 @@ impl<'k> OriginalKernel<'k> {
         if ptx::parse("hardened.ptx", &text).ok().as_ref() != Some(&protected.module) {
             return HardenedKernel::Differs(format!("it reads back as something else\n{text}"));
         }
-        let threads = self.kernel.threads * if scheme.doubles_blocks() { 2 } else { 1 };
+        let threads = self.kernel.threads * if doubles_blocks { 2 } else { 1 };
         match self.kernel.simulate_text(&text, threads, LevelName::best(), Contract::Ptxas) {
             Ok(bytes) => {
                 self.kernel.difference(&self.bytes, &bytes).map_or(HardenedKernel::Same, HardenedKernel::Differs)

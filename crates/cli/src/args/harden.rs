@@ -17,6 +17,11 @@ pub(crate) struct Harden {
     /// fastsig-sriv for each kernel, by a tree that is learned from times on a GPU
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: SchemeChoice,
+    /// Execute loads from global, shared and generic memory twice, too (drdv, fastsig-drdv, sriv and fastsig-sriv): where threads
+    /// share memory while the kernel runs, by atomics, fences, volatile accesses or a data race of the golden run, its loads stay
+    /// single, and are counted
+    #[arg(long)]
+    pub(crate) loads: bool,
     /// Protect these instructions alone: kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b (numbers of instructions in their
     /// functions); several of one kind add to each other, several kinds narrow the choice
     #[arg(long, value_name = "KIND=VALUE")]

@@ -10,7 +10,11 @@ use crate::progress::Progress;
 use anyhow::anyhow;
 use campaign::summary::Rate;
 use campaign::{CampaignEnd, Choices, Summary};
-use methods::hardening::{AutomaticChoice, Coverage, InstructionTally, harden, tally_by_instruction};
+use capsule::Capsule;
+use methods::hardening::{
+    AutomaticChoice, Coverage, DynamicCounts, HardenedCapsule, InstructionTally, LoadCoverage, ProtectionChoice,
+    RacingKernels, harden, harden_with_loads, tally_by_instruction,
+};
 use serde::Serialize;
 use session::capsules;
 use std::fmt::Write as _;
@@ -30,6 +34,9 @@ struct Hardened {
     format: &'static str,
     name: String,
     scheme: &'static str,
+    /// Whether loads are executed twice, too; absent where they are not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    loads: bool,
     /// Whether protected kernels notice faults; a proxy for costs does not.
     detects: bool,
     /// The digest of the capsule that it was made of.
@@ -65,6 +72,9 @@ struct Irradiated {
     detected: u64,
     /// Instructions of all threads of the fault-free run.
     instructions: u64,
+    /// These by where they come from: what is not executed twice is uncovered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<DynamicCounts>,
     /// The rate of SDC times these.
     #[serde(skip_serializing_if = "Option::is_none")]
     exposure: Option<f64>,
@@ -83,9 +93,16 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         let error = anyhow!("harden by {scheme}: it {why}; leave --protect and --from out");
         return Err(Failure::new(Code::Usage, error));
     }
+    if args.loads && !args.scheme.has_loads() {
+        let error = anyhow!(
+            "harden by {} with --loads: loads are executed twice by drdv, fastsig-drdv, sriv and fastsig-sriv alone",
+            args.scheme.word()
+        );
+        return Err(Failure::new(Code::Usage, error));
+    }
     let runs = if proxy { 0 } else { args.runs };
     let (choice, mut chosen) = chosen(args)?.unzip();
-    let made = harden(&original, args.scheme, choice.as_ref()).code(Code::Refused)?;
+    let made = made(args, &original, choice.as_ref())?;
     let digest = made.capsule.digest().to_string();
     out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
     let path = args.out.to_string_lossy().into_owned();
@@ -102,6 +119,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         format: "beamline.hardened/1",
         name: made.capsule.name.clone(),
         scheme: args.scheme.word(),
+        loads: args.loads,
         detects: !proxy,
         original: original.digest().to_string(),
         digest,
@@ -119,6 +137,20 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         out::text(&text(&document))?;
     }
     Ok(Code::Done)
+}
+
+/// The hardened capsule. Only a golden run says which kernels race.
+fn made(
+    args: &args::Harden,
+    original: &Capsule,
+    choice: Option<&ProtectionChoice>,
+) -> Result<HardenedCapsule, Failure> {
+    if !args.loads {
+        return harden(original, args.scheme, choice).code(Code::Refused);
+    }
+    let target = capsules::ready(&args.capsule, &inject::Setup::default())?;
+    let racing = RacingKernels::of(target.golden_run());
+    harden_with_loads(original, args.scheme, &racing, choice).code(Code::Refused)
 }
 
 /// A campaign on a capsule.
@@ -140,11 +172,12 @@ fn irradiated(args: &args::Harden, name: &str, stop: &AtomicBool) -> Result<Irra
         return Err(Failure::new(Code::Interrupted, anyhow!("finish the campaign on {name}: it was interrupted")));
     }
     let by_instruction = tally_by_instruction(&results).code(Code::Refused)?;
-    Ok(Irradiated::of(&results.summary().code(Code::Refused)?, by_instruction))
+    let classes = session.capsule().map(|target| DynamicCounts::of(target.golden_run()));
+    Ok(Irradiated::of(&results.summary().code(Code::Refused)?, classes, by_instruction))
 }
 
 impl Irradiated {
-    fn of(summary: &Summary, by_instruction: Vec<InstructionTally>) -> Self {
+    fn of(summary: &Summary, classes: Option<DynamicCounts>, by_instruction: Vec<InstructionTally>) -> Self {
         let instructions = summary.golden.thread_instructions;
         Self {
             landed: summary.runs.landed,
@@ -153,6 +186,7 @@ impl Irradiated {
             due: summary.outcomes.due,
             detected: summary.due.get("detected").copied().unwrap_or(0),
             instructions,
+            classes,
             exposure: summary.outcomes.sdc.rate.map(|rate| rate * instructions as f64),
             by_instruction,
         }
@@ -186,6 +220,7 @@ fn text(document: &Hardened) -> String {
         ("all", of.all()),
         ("before", coverage.before),
     ];
+    coverage.loads.iter().for_each(|loads| text.push_str(&of_loads(loads)));
     document.choice.iter().for_each(|chosen| text.push_str(&chosen.text()));
     for (class, count) in classes {
         let _ = writeln!(text, "{class:<10} {:>8} instructions", number(count));
@@ -209,6 +244,15 @@ fn text(document: &Hardened) -> String {
     text
 }
 
+/// The loads that are executed twice, and those that are not.
+fn of_loads(loads: &LoadCoverage) -> String {
+    let mut text = format!("loads: {} executed twice, {} once\n", number(loads.twice), number(loads.once));
+    for single in &loads.single {
+        let _ = writeln!(text, "loads executed once: {} ({}): {}", single.name, number(single.loads), single.reason);
+    }
+    text
+}
+
 /// The scheme of each kernel, and why.
 fn schemes(automatic: &AutomaticChoice) -> String {
     let AutomaticChoice { tree, applications, gpu, kernels } = automatic;
@@ -228,8 +272,12 @@ fn line(when: &str, it: &Irradiated) -> String {
         format!("{share} [{}, {}]", percent(rate.low), percent(rate.high))
     };
     let exposure = it.exposure.map_or_else(|| "–".to_owned(), |exposure| format!("{exposure:.3e}"));
+    let uncovered = it.classes.filter(|classes| classes.all() > 0);
+    let uncovered = uncovered.map_or_else(String::new, |classes| {
+        format!(" ({} uncovered)", percent(classes.uncovered as f64 / classes.all() as f64))
+    });
     format!(
-        "{when:<7} SDC {}  DUE {} ({} detected)  masked {}  of {} runs; {} instructions executed, SDC rate × instructions {exposure}\n",
+        "{when:<7} SDC {}  DUE {} ({} detected)  masked {}  of {} runs; {} instructions executed{uncovered}, SDC rate × instructions {exposure}\n",
         rate(&it.sdc),
         rate(&it.due),
         number(it.detected),

@@ -48,7 +48,7 @@ pub(crate) fn chosen(args: &args::Harden) -> Result<Option<(ProtectionChoice, Ch
     // What the file says is wrong before anything is run.
     let document = args.from.as_deref().map(read).transpose().code(Code::Refused)?;
     let target = capsules::ready(&args.capsule, &Setup::default())?;
-    let code = ExecutedCode::of(target.golden_run()).code(Code::Refused)?;
+    let code = ExecutedCode::of(target.golden_run(), args.loads).code(Code::Refused)?;
     let (choice, forecast, by) = match (&document, args.overhead, args.coverage) {
         (Some(document), overhead, coverage) => {
             let values = code.values(document).code(Code::Refused)?;

@@ -105,3 +105,34 @@ fn a_proxy_says_that_it_detects_nothing_and_no_campaign_runs_on_it() {
     let words = ["harden", "pathfinder", "--scheme", "hw-sig", "--protect", "pc=0-9", "--out", path(&out)];
     assert!(stderr(&run(&words)).contains("leave --protect and --from out"));
 }
+
+#[test]
+fn loads_are_executed_twice_where_no_thread_shares_memory_and_the_others_are_counted() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("loads.capsule");
+    let of = |name: &str, runs: &str, more: &[&str]| {
+        let mut words = vec!["harden", name, "--scheme", "drdv", "--runs", runs, "--json", "--out", path(&out)];
+        words.extend(more);
+        json(&words)
+    };
+    let (plain, loads) = (of("matmul", "300", &[]), of("matmul", "300", &["--loads"]));
+    let number = |document: &serde_json::Value, at: &str| document.pointer(at).unwrap().as_f64().unwrap();
+    assert_eq!((plain.get("loads"), loads["loads"].as_bool()), (None, Some(true)));
+    assert_eq!((number(&loads, "/coverage/loads/twice"), number(&loads, "/coverage/loads/once")), (34.0, 0.0));
+    let uncovered = |document| number(document, "/after/classes/uncovered");
+    assert!(uncovered(&loads) < uncovered(&plain) / 4.0, "{loads}");
+    assert!(number(&plain, "/after/sdc/rate") > 0.05 && number(&loads, "/after/sdc/rate") < 0.01, "{plain} {loads}");
+    // Of a knapsack or a choice, loads are a part as well.
+    let chosen = of("matmul", "0", &["--loads", "--protect", "group=load_shared"]);
+    assert!(number(&chosen, "/choice/forecast/instructions") > 0.0, "{chosen}");
+    let words = ["harden", "reduce", "--scheme", "sriv", "--loads", "--runs", "0", "--out", path(&out)];
+    let atomics = String::from_utf8(run(&words).stdout).unwrap();
+    assert!(
+        atomics.contains("loads: 5 executed twice, 4 once") && atomics.contains("by atom.shared.add.u32"),
+        "{atomics}"
+    );
+    for scheme in ["tld", "hw-sig", "auto"] {
+        let refused = run(&["harden", "matmul", "--scheme", scheme, "--loads", "--out", path(&out)]);
+        assert!(stderr(&refused).contains("drdv, fastsig-drdv, sriv and fastsig-sriv alone"), "{}", stderr(&refused));
+    }
+}

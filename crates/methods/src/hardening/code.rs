@@ -1,5 +1,6 @@
 //! The static instructions of a capsule: how often each is executed, and whether protection can execute it twice.
 
+use crate::hardening::loads::{RacingKernels, reasons};
 use crate::hardening::reading::{HardenError, modules};
 use capsule::Capsule;
 use facts::{Facts, Pc};
@@ -42,12 +43,13 @@ pub struct ExecutedCode {
 }
 
 impl ExecutedCode {
-    /// Counts those of a golden run.
+    /// Counts those of a golden run. `loads` says whether loads from memory that other threads write can be executed twice.
     ///
     /// # Errors
     /// If the PTX of its capsule cannot be read.
-    pub fn of(golden: &Golden) -> Result<Self, HardenError> {
-        let twice = doubled(golden.capsule())?;
+    pub fn of(golden: &Golden, loads: bool) -> Result<Self, HardenError> {
+        let racing = loads.then(|| RacingKernels::of(golden));
+        let twice = doubled(golden.capsule(), racing.as_ref())?;
         let mut code = Self::default();
         for launch in profile(golden) {
             let program = &launch.launch.program;
@@ -78,11 +80,14 @@ impl ExecutedCode {
 }
 
 /// The instructions that protection can execute twice.
-fn doubled(capsule: &Capsule) -> Result<BTreeSet<CodePlace>, HardenError> {
+fn doubled(capsule: &Capsule, racing: Option<&RacingKernels>) -> Result<BTreeSet<CodePlace>, HardenError> {
     let mut doubled = BTreeSet::new();
     for (module, reading) in modules(capsule) {
-        for (function, id) in reading?.module.functions.iter().zip((0..).map(FunctionId)) {
-            let numbered = executed_twice(function).into_iter().zip((0..).map(Pc));
+        let read = reading?.module;
+        let single = racing.map(|racing| reasons(&read, racing));
+        for (function, id) in read.functions.iter().zip((0..).map(FunctionId)) {
+            let loads = single.as_ref().is_some_and(|single| single.get(id.0 as usize) == Some(&None));
+            let numbered = executed_twice(function, loads).into_iter().zip((0..).map(Pc));
             let places = numbered.filter(|(twice, _)| *twice);
             doubled.extend(places.map(|(_, pc)| CodePlace { module, function: id, pc }));
         }

@@ -1,5 +1,6 @@
 //! What of a capsule is protected, in static instructions.
 
+use crate::hardening::loads::LoadCoverage;
 use rewrite::OriginCounts;
 use serde::Serialize;
 
@@ -20,6 +21,9 @@ pub struct Coverage {
     pub unchosen: Vec<String>,
     /// The device functions that are left as they are: protected kernels may call them.
     pub refused_functions: Vec<RefusedKernel>,
+    /// The loads from memory that other threads write, where they were to be executed twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loads: Option<LoadCoverage>,
 }
 
 /// A kernel or function that is left as it is.

@@ -5,13 +5,14 @@ use crate::hardening::choice::ProtectionChoice;
 use crate::hardening::code::CodePlace;
 use crate::hardening::coverage::{Coverage, RefusedKernel};
 use crate::hardening::geometry;
+use crate::hardening::loads::{LoadCoverage, RacingKernels, reasons};
 use crate::hardening::reading::{HardenError, file_name, modules};
 use crate::hardening::scheme::SchemeChoice;
 use capsule::{Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
 use facts::Pc;
 use isa::{FunctionId, Module};
 use ptx::Reading;
-use rewrite::{Origin, OriginCounts, Protection, Scheme, protect_each};
+use rewrite::{Origin, OriginCounts, Protection, Scheme, Technique, protect_each};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A capsule with protected kernels.
@@ -35,12 +36,39 @@ pub fn harden(
     scheme: impl Into<SchemeChoice>,
     choice: Option<&ProtectionChoice>,
 ) -> Result<HardenedCapsule, HardenError> {
+    written(original, scheme.into(), None, choice)
+}
+
+/// As [`harden`], with the loads executed twice of functions whose threads do not share memory while they run, by what their code
+/// says and by the races of the golden run.
+///
+/// # Errors
+/// As those of [`harden`]; and if the scheme is not one of [`Scheme::INSTRUCTIONS`].
+pub fn harden_with_loads(
+    original: &Capsule,
+    scheme: impl Into<SchemeChoice>,
+    racing: &RacingKernels,
+    choice: Option<&ProtectionChoice>,
+) -> Result<HardenedCapsule, HardenError> {
+    let scheme = scheme.into();
+    if !scheme.has_loads() {
+        return Err(HardenError::Loads(scheme.word()));
+    }
+    written(original, scheme, Some(racing), choice)
+}
+
+fn written(
+    original: &Capsule,
+    scheme: SchemeChoice,
+    loads: Option<&RacingKernels>,
+    choice: Option<&ProtectionChoice>,
+) -> Result<HardenedCapsule, HardenError> {
     if let Some(hardening) = &original.provenance.hardening {
         let (name, scheme) = (original.name.clone(), hardening.scheme.clone());
         return Err(HardenError::Hardened { name, scheme });
     }
-    let scheme: SchemeChoice = scheme.into();
     let mut hardened = HardenedCapsule { capsule: original.clone(), coverage: Coverage::default(), automatic: None };
+    hardened.coverage.loads = loads.map(|_| LoadCoverage::default());
     let mut chooser = match scheme {
         SchemeChoice::Automatic => Some(Chooser::new(&original.name)?),
         SchemeChoice::Fixed(_) => None,
@@ -52,7 +80,7 @@ pub fn harden(
             (None, SchemeChoice::Fixed(scheme)) => vec![scheme; reading.module.functions.len()],
             (None, SchemeChoice::Automatic) => Vec::new(),
         };
-        hardened.module(index, reading, &schemes, choice)?;
+        hardened.module(index, reading, (&schemes, loads), choice)?;
     }
     hardened.automatic = chooser.map(|chooser| chooser.made);
     if scheme.doubles_blocks() {
@@ -71,10 +99,12 @@ pub fn harden(
         let first = coverage.refused.first().map(|kernel| format!("{}: {}", kernel.name, kernel.reason));
         return Err(HardenError::Nothing { name: original.name.clone(), first });
     }
-    capsule.name = format!("{}-{}", original.name, scheme.word());
+    let with = if loads.is_some() { "-loads" } else { "" };
+    capsule.name = format!("{}-{}{with}", original.name, scheme.word());
     // The application would run its own kernels.
     capsule.provenance.application = None;
-    capsule.provenance.hardening = Some(Hardening { scheme: scheme.word().to_owned(), original: original.digest() });
+    capsule.provenance.hardening =
+        Some(Hardening { scheme: scheme.word().to_owned(), loads: loads.is_some(), original: original.digest() });
     Ok(hardened)
 }
 
@@ -84,7 +114,7 @@ impl HardenedCapsule {
         &mut self,
         index: usize,
         reading: Reading,
-        schemes: &[Scheme],
+        (schemes, loads): (&[Scheme], Option<&RacingKernels>),
         choice: Option<&ProtectionChoice>,
     ) -> Result<(), HardenError> {
         if let Some(errors) = reading.refused.values().next() {
@@ -105,14 +135,25 @@ impl HardenedCapsule {
             !is_unpaired(function)
                 && choice.is_none_or(|choice| choice.0.contains(&CodePlace { module: index, function, pc }))
         };
-        let scheme = |id: FunctionId| schemes.get(id.0 as usize).copied().unwrap_or(Scheme::FastsigDrdv);
-        let protected = protect_each(&reading.module, &scheme, &chosen)?;
+        let single = loads.map(|racing| reasons(&reading.module, racing));
+        let technique = |id: FunctionId| Technique {
+            scheme: schemes.get(id.0 as usize).copied().unwrap_or(Scheme::FastsigDrdv),
+            loads: single.as_ref().is_some_and(|single| single.get(id.0 as usize) == Some(&None)),
+        };
+        let protected = protect_each(&reading.module, &technique, &chosen)?;
         let written = ptx::print(&protected.module);
         if ptx::parse(&file_name(index), &written).ok().as_ref() != Some(&protected.module) {
             return Err(HardenError::Text(index as u32));
         }
         for (name, reason) in &unpaired {
             self.coverage.refused.push(RefusedKernel { name: name.clone(), reason: reason.clone() });
+        }
+        if let (Some(counted), Some(single)) = (&mut self.coverage.loads, &single) {
+            for ((protection, reason), id) in protected.functions.iter().zip(single).zip((0..).map(FunctionId)) {
+                if matches!(protection, Protection::Written(_)) {
+                    counted.add(&reading.module, id, reason.as_ref(), &|pc| chosen(id, pc));
+                }
+            }
         }
         let functions = self.count(&reading.module, &protected.functions, &unpaired);
         if functions.is_empty() {

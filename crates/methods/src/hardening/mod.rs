@@ -6,7 +6,7 @@
 //! [`harden()`] makes a capsule of another one: the same events with the same kernels, parameters and outputs, and PTX that
 //! the room `rewrite::protect` has written protection into. What ends a launch of it at a failed comparison counts as
 //! detected. A [`ProtectionChoice`] says which instructions are protected, if not all are: selected by words, or by
-//! [what they are worth](ExecutedCode::worth) by the document of a campaign.
+//! [what they are worth](ExecutedCode::worth) by the document of a campaign. [`harden_with_loads`] executes loads twice, too.
 
 mod automatic;
 mod choice;
@@ -15,6 +15,7 @@ mod coverage;
 mod dynamic;
 mod geometry;
 mod harden;
+mod loads;
 mod opened;
 mod reading;
 mod scheme;
@@ -29,8 +30,9 @@ pub use choice::{ProtectionChoice, ProtectionDemand, ProtectionForecast};
 pub use code::{CodePlace, ExecutedCode, ExecutedInstruction};
 pub use coverage::{Coverage, RefusedKernel};
 pub use dynamic::DynamicCounts;
-pub use harden::{HardenedCapsule, harden};
-pub use opened::harden_opened;
+pub use harden::{HardenedCapsule, harden, harden_with_loads};
+pub use loads::{LoadCoverage, RacingKernels, SingleLoads};
+pub use opened::{harden_opened, harden_opened_with_loads};
 pub use reading::HardenError;
 pub use rewrite::{OriginCounts, Scheme};
 pub use scheme::SchemeChoice;

@@ -39,6 +39,9 @@ pub enum HardenError {
     /// A choice of instructions that makes no sense.
     #[error("{0}")]
     Choice(String),
+    /// Loads are to be executed twice by a scheme that does not do it.
+    #[error("harden by {0} with loads: only drdv, fastsig-drdv, sriv and fastsig-sriv execute loads twice")]
+    Loads(&'static str),
     /// Nothing is chosen.
     #[error("harden {0}: none of its instructions is chosen, and nothing would be written")]
     Unchosen(String),

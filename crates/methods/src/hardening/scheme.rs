@@ -40,6 +40,12 @@ impl SchemeChoice {
         matches!(self, Self::Fixed(scheme) if scheme.is_proxy())
     }
 
+    /// Whether loads can be executed twice with it.
+    #[must_use]
+    pub fn has_loads(self) -> bool {
+        matches!(self, Self::Fixed(scheme) if Scheme::INSTRUCTIONS.contains(&scheme))
+    }
+
     /// Whether blocks have to have twice as many threads.
     #[must_use]
     pub fn doubles_blocks(self) -> bool {

@@ -213,7 +213,7 @@ fn in_part(
     shop.campaigns.seed = seed;
     let by_instruction = tally_by_instruction(&chooser?.results)?;
     let document = json!({ "format": "beamline.hardened/1", "before": { "by_instruction": by_instruction } });
-    let code = ExecutedCode::of(original.golden_run()).map_err(refused)?;
+    let code = ExecutedCode::of(original.golden_run(), false).map_err(refused)?;
     let values = code.values(&document).map_err(refused)?;
     let choose = |budget| code.worth(&values, ProtectionDemand::Overhead(budget)).map(|choice| (budget, choice));
     let choices = BUDGETS.map(choose).into_iter().collect::<Result<Vec<_>, _>>().map_err(refused)?;

@@ -1,8 +1,10 @@
 //! What becomes of each instruction: whether it may be executed twice.
 //!
 //! Eligible is what gives the same result if it is executed once more in other registers, changes no control and writes no
-//! memory. Loads from memory that other threads write are not: between two of them the value may change.
+//! memory. Loads from memory that other threads write are not, unless load duplication is asked for: between two of them the
+//! value may change.
 
+use crate::protect::loads::is_shared_load;
 use isa::op::{CallTarget, LoadStore, Matrix, MemoryOrder, is_move};
 use isa::{Alu, Instruction, Op, Space, Src};
 
@@ -21,8 +23,9 @@ pub(super) enum Treatment {
     Refused(&'static str),
 }
 
-/// What becomes of an instruction. `single` says whether no other one writes its destination.
-pub(super) fn treatment(instruction: &Instruction, single: bool) -> Treatment {
+/// What becomes of an instruction. `single` says whether no other one writes its destination, `loads` whether loads from memory
+/// that other threads write are executed twice.
+pub(super) fn treatment(instruction: &Instruction, single: bool, loads: bool) -> Treatment {
     let counter = |source: &Src| matches!(source, Src::Special(special) if special.is_counter());
     if instruction.src.iter().any(counter) {
         return Treatment::Refused("it reads a clock, which tells other times with other code");
@@ -48,7 +51,7 @@ pub(super) fn treatment(instruction: &Instruction, single: bool) -> Treatment {
         | Op::Getctarank(_)
         | Op::CreatePolicy(_) => Treatment::Duplicate,
         Op::Ld(access) => {
-            if is_constant(access) {
+            if is_constant(access) || loads && is_shared_load(instruction) {
                 Treatment::Duplicate
             } else {
                 Treatment::Alone

@@ -13,6 +13,7 @@
 use crate::code::Coder;
 use crate::protect::checks::{Checks, Notification};
 use crate::protect::eligible::Treatment;
+use crate::protect::loads::make_second;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::pieces::{TreatedPiece, pieces};
@@ -30,14 +31,14 @@ use std::collections::BTreeMap;
 /// How many instructions later a twin's result is read in place of a copy.
 const RECENT: usize = 6;
 
-/// Puts a twin before each eligible instruction of a function that is chosen. The origins speak of its instructions as they are
+/// Puts a twin before each eligible instruction of a function that is chosen; loads are eligible if `loads` says so. The origins speak of its instructions as they are
 /// before this.
 pub(super) fn twin(
     function: &mut Function,
     notification: Notification,
-    chosen: &[bool],
+    (chosen, loads): (&[bool], bool),
 ) -> Result<Vec<Origin>, Unprotected> {
-    let (pieces, leaders) = (pieces(function, chosen)?, leaders(function));
+    let (pieces, leaders) = (pieces(function, chosen, loads)?, leaders(function));
     let (undefined, arithmetic) = (undefined(function), arithmetic(function));
     let ends = may_come_to_its_end(function);
     let old = std::mem::take(&mut function.body);
@@ -152,6 +153,7 @@ impl Twins<'_> {
         written: &mut BTreeMap<Reg, Twin>,
     ) -> Result<(), Refusal> {
         let mut twin = instruction.clone();
+        make_second(&mut twin);
         let known = self.replace_sources(&mut twin, pc, written)?;
         if let Some(guard) = &mut twin.guard
             && let Some(earlier) = written.get(&guard.pred)

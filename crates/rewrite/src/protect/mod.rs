@@ -17,6 +17,7 @@ mod immediate;
 mod joins;
 mod kept;
 mod lanes;
+mod loads;
 mod opaque;
 mod origin;
 mod paired;
@@ -33,6 +34,7 @@ mod signature;
 mod tests;
 mod undefined;
 
+pub use loads::{connect, is_shared_load, sharing};
 pub use origin::{Origin, OriginCounts};
 pub use pressure::live_words;
 pub use refused::Unprotected;
@@ -123,6 +125,21 @@ impl Scheme {
     }
 }
 
+/// How a function is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Technique {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// Whether loads from memory that other threads write are executed twice, too. [`sharing`] says where they must not be.
+    pub loads: bool,
+}
+
+impl From<Scheme> for Technique {
+    fn from(scheme: Scheme) -> Self {
+        Self { scheme, loads: false }
+    }
+}
+
 /// What became of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protection {
@@ -155,36 +172,37 @@ pub fn protect(
     scheme: Scheme,
     chosen: &dyn Fn(FunctionId, Pc) -> bool,
 ) -> Result<ProtectedModule, Refusal> {
-    protect_each(module, &|_| scheme, chosen)
+    protect_each(module, &|_| scheme.into(), chosen)
 }
 
-/// The same with a scheme for each function.
+/// The same with a technique for each function. Loads are executed twice by the schemes of [`Scheme::INSTRUCTIONS`] alone.
 ///
 /// # Errors
 /// As those of [`protect`].
 pub fn protect_each(
     module: &Module,
-    scheme: &dyn Fn(FunctionId) -> Scheme,
+    technique: &dyn Fn(FunctionId) -> Technique,
     chosen: &dyn Fn(FunctionId, Pc) -> bool,
 ) -> Result<ProtectedModule, Refusal> {
     let mut module = module.clone();
     let numbered = module.functions.iter_mut().zip((0..).map(FunctionId));
     let functions =
-        numbered.map(|(function, id)| protect_function(function, scheme(id), &|pc: Pc| chosen(id, pc))).collect();
+        numbered.map(|(function, id)| protect_function(function, technique(id), &|pc: Pc| chosen(id, pc))).collect();
     match isa::verify::verify(&module).first() {
         None => Ok(ProtectedModule { module, functions }),
         Some(defect) => Err(Refusal::Malformed(defect.to_string())),
     }
 }
 
-/// By instruction of a function, whether protection can execute it twice; none where the function cannot be protected.
+/// By instruction of a function, whether protection can execute it twice, `loads` saying whether those from memory that other
+/// threads write are; none where the function cannot be protected.
 #[must_use]
-pub fn executed_twice(function: &Function) -> Vec<bool> {
+pub fn executed_twice(function: &Function, loads: bool) -> Vec<bool> {
     let mut twice = vec![false; function.body.len()];
     let mut settled = function.clone();
     let Ok(before) = joins::settle(&mut settled) else { return twice };
     let all = vec![true; settled.body.len()];
-    for piece in pieces::pieces(&settled, &all).unwrap_or_default() {
+    for piece in pieces::pieces(&settled, &all, loads).unwrap_or_default() {
         if matches!(piece.treatment, Treatment::Duplicate | Treatment::Constant) {
             let old = before[piece.range].iter();
             old.for_each(|pc| twice.get_mut(pc.index()).into_iter().for_each(|twice| *twice = true));
@@ -193,16 +211,16 @@ pub fn executed_twice(function: &Function) -> Vec<bool> {
     twice
 }
 
-fn protect_function(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc) -> bool) -> Protection {
+fn protect_function(function: &mut Function, technique: Technique, chosen: &dyn Fn(Pc) -> bool) -> Protection {
     if function.body.is_empty() {
         return Protection::Declared;
     }
-    let outside = scheme.doubles_blocks() && !function.kernel;
+    let outside = technique.scheme.doubles_blocks() && !function.kernel;
     if outside || !(0..function.body.len() as u32).map(Pc).any(chosen) {
         return Protection::Unchosen;
     }
     let mut protected = function.clone();
-    match write(&mut protected, scheme, chosen) {
+    match write(&mut protected, technique, chosen) {
         Ok(origins) => {
             *function = protected;
             Protection::Written(origins)
@@ -211,20 +229,26 @@ fn protect_function(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc)
     }
 }
 
-fn write(function: &mut Function, scheme: Scheme, chosen: &dyn Fn(Pc) -> bool) -> Result<Vec<Origin>, Unprotected> {
+fn write(
+    function: &mut Function,
+    Technique { scheme, loads }: Technique,
+    chosen: &dyn Fn(Pc) -> bool,
+) -> Result<Vec<Origin>, Unprotected> {
     let before = joins::settle(function)?;
     let chosen: Vec<bool> = before.iter().map(|pc| chosen(*pc)).collect();
+    let once = (chosen.as_slice(), false);
+    let which = (chosen.as_slice(), loads);
     use Notification::{Deferred, Immediate, Proxy};
     let (notify, signature) = (Proxy(HardwareProxy::Notify), Proxy(HardwareProxy::Signature));
     let origins = match scheme {
-        Scheme::Drdv => shadow::double(function, Immediate, &chosen)?,
-        Scheme::FastsigDrdv => shadow::double(function, Deferred, &chosen)?,
-        Scheme::HwNotify => shadow::double(function, notify, &chosen)?,
-        Scheme::HwSig => shadow::double(function, signature, &chosen)?,
-        Scheme::Sriv => immediate::twin(function, Immediate, &chosen)?,
-        Scheme::FastsigSriv => immediate::twin(function, Deferred, &chosen)?,
-        Scheme::HwNotifySriv => immediate::twin(function, notify, &chosen)?,
-        Scheme::HwSigSriv => immediate::twin(function, signature, &chosen)?,
+        Scheme::Drdv => shadow::double(function, Immediate, which)?,
+        Scheme::FastsigDrdv => shadow::double(function, Deferred, which)?,
+        Scheme::HwNotify => shadow::double(function, notify, once)?,
+        Scheme::HwSig => shadow::double(function, signature, once)?,
+        Scheme::Sriv => immediate::twin(function, Immediate, which)?,
+        Scheme::FastsigSriv => immediate::twin(function, Deferred, which)?,
+        Scheme::HwNotifySriv => immediate::twin(function, notify, once)?,
+        Scheme::HwSigSriv => immediate::twin(function, signature, once)?,
         Scheme::Tld | Scheme::TldSig => lanes::pair(function, scheme == Scheme::TldSig)?,
     };
     place::drop_unnamed(function);

@@ -18,15 +18,16 @@ pub(super) struct TreatedPiece {
     pub(super) chosen: bool,
 }
 
-/// Instructions that are treated together, in order. `chosen` says by instruction whether it is protected.
-pub(super) fn pieces(function: &Function, chosen: &[bool]) -> Result<Vec<TreatedPiece>, Unprotected> {
+/// Instructions that are treated together, in order. `chosen` says by instruction whether it is protected, `loads` whether loads
+/// from memory that other threads write are executed twice.
+pub(super) fn pieces(function: &Function, chosen: &[bool], loads: bool) -> Result<Vec<TreatedPiece>, Unprotected> {
     let (body, leaders) = (&function.body, leaders(function));
     let mut writers = vec![0_u32; function.registers.len()];
     let written = body.iter().flat_map(Instruction::writes).map(|(_, register)| register.index());
     written.for_each(|register| writers.get_mut(register).into_iter().for_each(|writers| *writers += 1));
     let treat = |pc: usize| {
         let mut destinations = body[pc].writes().filter_map(|(_, register)| writers.get(register.index()));
-        match treatment(&body[pc], destinations.all(|writers| *writers == 1)) {
+        match treatment(&body[pc], destinations.all(|writers| *writers == 1), loads) {
             Treatment::Refused(why) => Err(refused(body, pc, why)),
             treatment => Ok(treatment),
         }

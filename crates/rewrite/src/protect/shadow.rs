@@ -16,6 +16,7 @@ use crate::protect::check::Checker;
 use crate::protect::checks::{Checks, Notification};
 use crate::protect::eligible::Treatment;
 use crate::protect::kept::gathered;
+use crate::protect::loads::make_second;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::pieces::{TreatedPiece, pieces};
@@ -30,14 +31,14 @@ use facts::{Guard, Pc, Reg, Width};
 use isa::op::SourceRole;
 use isa::{Base, Dst, Function, Instruction, Src, Type};
 
-/// Doubles the registers of a function, for the instructions that are chosen. The origins speak of its instructions as they are
+/// Doubles the registers of a function, for the instructions that are chosen, and all its loads if `loads` says so. The origins speak of its instructions as they are
 /// before this.
 pub(super) fn double(
     function: &mut Function,
     notification: Notification,
-    chosen: &[bool],
+    (chosen, loads): (&[bool], bool),
 ) -> Result<Vec<Origin>, Unprotected> {
-    let pieces = pieces(function, chosen)?;
+    let pieces = pieces(function, chosen, loads)?;
     let shadowed = Shadowed::of(function, &pieces);
     let (undefined, arithmetic) = (undefined(function), arithmetic(function));
     let gathered = match notification {
@@ -167,6 +168,7 @@ impl Shadows<'_> {
     /// The instruction on shadow registers.
     fn duplicate(&mut self, instruction: &Instruction) -> Instruction {
         let mut duplicate = instruction.clone();
+        make_second(&mut duplicate);
         duplicate.guard = self.shadow_of_guard(instruction.guard);
         for dst in &mut duplicate.dst {
             if let Dst::Reg(register) = dst {

@@ -11,8 +11,12 @@ fn protected(body: &str) -> (Vec<String>, Vec<Origin>) {
 }
 
 fn protected_by(scheme: Scheme, body: &str) -> (Vec<String>, Vec<Origin>) {
+    protected_with(scheme.into(), body)
+}
+
+fn protected_with(technique: Technique, body: &str) -> (Vec<String>, Vec<Origin>) {
     let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
-    let mut made = protect(&module, scheme, &|_, _| true).unwrap();
+    let mut made = protect_each(&module, &|_| technique, &|_, _| true).unwrap();
     let text = ptx::print(&made.module);
     assert_eq!(ptx::parse("again.ptx", &text).unwrap(), made.module, "{text}");
     let Protection::Written(origins) = made.functions.remove(0) else { panic!("{:?}", made.functions) };
@@ -207,7 +211,7 @@ fn nothing_chosen_leaves_the_function_as_it_is() {
 #[test]
 fn only_what_can_be_executed_twice_is_named_so() {
     let module = ptx::parse("k.ptx", &format!("{HEAD}{STORE}\n}}\n")).unwrap();
-    assert_eq!(executed_twice(&module.functions[0]), [false, false, true, false, false]);
+    assert_eq!(executed_twice(&module.functions[0], false), [false, false, true, false, false]);
 }
 
 #[test]
@@ -309,4 +313,67 @@ fn bounds_of_blocks_grow_with_the_blocks() {
     assert_eq!(directives(&module, Scheme::Tld), [".maxntid 128, 4, 1"]);
     module.functions[0].directives = vec![".maxntid 1024, 1, 1".to_owned()];
     assert!(directives(&module, Scheme::Tld).is_empty());
+}
+
+/// The lines that load from global, shared or generic memory.
+fn loads(lines: &[String]) -> Vec<&str> {
+    let loads = lines.iter().filter(|line| line.contains("ld.") && !line.contains("ld.param"));
+    loads.map(String::as_str).collect()
+}
+
+#[test]
+fn a_second_load_stands_right_behind_the_first_and_is_volatile() {
+    let technique = Technique { scheme: Scheme::Drdv, loads: true };
+    let (lines, origins) = protected_with(technique, STORE);
+    // The address of the load is not compared before it, and its result is not copied.
+    assert_eq!(kinds(&origins), "eeeeocododkknoo", "{lines:#?}");
+    let found = loads(&lines);
+    assert!(found.len() == 2 && found[1].starts_with("ld.volatile.global.u32 %beamline"), "{found:#?}");
+    assert!(found[1].contains("[%beamline"), "{found:#?}");
+}
+
+#[test]
+fn a_second_load_of_sriv_stands_before_the_first_and_is_compared_behind_it() {
+    for scheme in [Scheme::Sriv, Scheme::FastsigSriv] {
+        let (lines, origins) = protected_with(Technique { scheme, loads: true }, STORE);
+        let at = |origin| origins.iter().rposition(|found| *found == origin).unwrap();
+        let (duplicate, original) = (at(Origin::Duplicate(Pc(1))), at(Origin::Original(Pc(1))));
+        assert_eq!(original, duplicate + 1, "{lines:#?}");
+        assert!(at(Origin::Check(Pc(1))) > original, "{lines:#?}");
+        assert!(loads(&lines)[0].starts_with("ld.volatile.global.u32 %beamline"), "{lines:#?}");
+    }
+}
+
+#[test]
+fn a_second_load_has_no_cache_operator_and_no_policy() {
+    let technique = Technique { scheme: Scheme::FastsigDrdv, loads: true };
+    let body = "ld.param.u64 %a, [p];\nld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%v, %w}, [%a], %a;\n\
+                ld.shared.f32 %f, [4];\nld.u16 %s, [%a];\nldu.global.f32 %g, [%a];\nst.global.u32 [%a], %v;\nret;";
+    let (lines, _) = protected_with(technique, body);
+    let found = loads(&lines);
+    let seconds: Vec<&str> = found.iter().skip(1).step_by(2).filter_map(|line| line.split(' ').next()).collect();
+    let expected = ["ld.volatile.global.v2.u32", "ld.volatile.shared.f32", "ld.volatile.u16"];
+    assert_eq!(seconds[..3], expected, "{lines:#?}");
+    assert!(found[1].ends_with("];"), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("ld.volatile.global.f32")), "{lines:#?}");
+}
+
+#[test]
+fn threads_share_memory_by_atomics_fences_and_strong_accesses_of_functions_that_call_each_other() {
+    let shared = |body: &str| {
+        let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
+        sharing(&module).remove(0)
+    };
+    assert_eq!(shared(STORE), None);
+    assert_eq!(shared("bar.sync 0;\nret;"), None);
+    assert_eq!(shared("red.global.add.u32 [%a], 1;\nret;").as_deref(), Some("red.global.add.u32"));
+    for instruction in ["atom.global.add.u32 %v, [%a], 1;", "membar.gl;", "ld.volatile.global.u32 %v, [%a];"] {
+        assert!(shared(&format!("{instruction}\nret;")).is_some(), "{instruction}");
+    }
+    assert!(shared("st.release.gpu.global.u32 [%a], %v;\nret;").is_some());
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\n.reg .b64 %a;\nred.global.add.u32 [%a], 1;\n\
+                ret;\n}\n.func g()\n{\ncall f, ();\nret;\n}\n.visible .entry k()\n{\ncall g, ();\nret;\n}\n\
+                .visible .entry other()\n{\nret;\n}\n";
+    let found = sharing(&ptx::parse("k.ptx", text).unwrap());
+    assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, true, false]);
 }

@@ -5,11 +5,12 @@ use campaign::{Planner, RunIndex};
 use capsule::{Capsule, InstructionOrigin, RecordedModule};
 use facts::Pc;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Strategy};
+use inject::{CapsuleTarget, Golden, Machine, Strategy};
 use isa::FunctionId;
-use methods::hardening::{HardenedCapsule, Scheme, harden};
+use methods::hardening::{HardenedCapsule, RacingKernels, Scheme, harden, harden_with_loads};
 use outcome::classify;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use testkit::hardened::{HardenedKernel, OriginalKernel};
 use testkit::random_kernels::{Forms, Kernel};
 use testkit::tiers::{compare, target};
@@ -19,16 +20,26 @@ fn hardened(name: &str, scheme: Scheme) -> Result<HardenedCapsule, String> {
     harden(&Capsule::open(path).unwrap(), scheme, None).map_err(|error| format!("{name}: failed to {error}"))
 }
 
+/// The same with loads that are executed twice, where no threads share memory by the code or by the golden run.
+fn hardened_with_loads(name: &str, scheme: Scheme) -> Result<HardenedCapsule, String> {
+    let path = testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"));
+    let capsule = Capsule::open(path).unwrap();
+    let golden = Golden::run_on(Arc::new(capsule.clone()), Machine::default()).map_err(|error| error.to_string())?;
+    let made = harden_with_loads(&capsule, scheme, &RacingKernels::of(&golden), None);
+    made.map_err(|error| format!("{name}, loads: failed to {error}"))
+}
+
 /// A golden run fails if a copy to the host differs from the recording's. Each workload is hardened by one scheme, which the
-/// seed chooses: as many seeds in a row as there are schemes cover all.
+/// seed chooses, or by one with load duplication: as many seeds in a row as there are of both cover all.
 #[test]
 fn every_workload_gives_the_same_bits() {
     let numbered: Vec<(usize, String)> = crate::workloads().into_iter().enumerate().collect();
     let failures = testkit::in_parallel(&numbered, |(number, name)| {
-        let schemes: Vec<Scheme> = Scheme::in_threads().collect();
-        let scheme = schemes[(number + crate::seed() as usize) % schemes.len()];
+        let loads = Scheme::INSTRUCTIONS.map(|scheme| (scheme, true));
+        let schemes: Vec<(Scheme, bool)> = Scheme::in_threads().map(|scheme| (scheme, false)).chain(loads).collect();
+        let (scheme, loads) = schemes[(number + crate::seed() as usize) % schemes.len()];
         let word = scheme.word();
-        let made = hardened(name, scheme)?;
+        let made = if loads { hardened_with_loads(name, scheme)? } else { hardened(name, scheme)? };
         let coverage = &made.coverage;
         let mut left = coverage.refused.iter().chain(&coverage.refused_functions);
         if let Some(left) = left.next() {
@@ -95,6 +106,51 @@ fn faults_in_what_was_added_corrupt_nothing_and_faults_in_what_was_there_are_not
 }
 
 #[test]
+fn faults_in_loads_that_are_executed_twice_corrupt_nothing() {
+    for scheme in Scheme::INSTRUCTIONS {
+        let made = hardened_with_loads("matmul", scheme).unwrap();
+        let loads = made.coverage.loads.clone().unwrap();
+        assert!(loads.twice > 0 && loads.once == 0 && loads.single.is_empty(), "{loads:?}");
+        let target = target(made.capsule).unwrap();
+        let words =
+            SelectionWords { group: ["load_global", "load_shared"].map(str::to_owned).into(), ..Default::default() };
+        let counts = outcomes(&target, &words, 200);
+        assert!(
+            counts.keys().all(|(origin, outcome)| *origin != "uncovered" && !outcome.contains("Sdc")),
+            "{counts:#?}"
+        );
+        assert!(counts.keys().any(|(_, outcome)| outcome.contains("Detected")), "{counts:#?}");
+    }
+}
+
+#[test]
+fn threads_that_share_memory_keep_their_loads_single() {
+    let made = hardened_with_loads("reduce", Scheme::Drdv).unwrap();
+    let loads = made.coverage.loads.unwrap();
+    assert!(loads.twice > 0 && loads.once > 0 && loads.single.len() == 2, "{loads:?}");
+    assert!(
+        loads.single.iter().all(|it| it.reason.contains("share memory") && it.reason.contains("atom.")),
+        "{loads:?}"
+    );
+}
+
+/// Warps add to the same words without an atomic: a second load may find what another one has written after the first.
+#[test]
+fn kernels_that_race_keep_their_loads_single() {
+    let path = testkit::filetests("kernels/races.ptx");
+    let script = testkit::kernels::read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
+    let capsule = testkit::kernels::capsule_of(&script).unwrap();
+    let racing = RacingKernels::of(&Golden::run(Arc::clone(&capsule)).unwrap());
+    let loads = |racing: &RacingKernels| {
+        let made = harden_with_loads(&capsule, Scheme::Drdv, racing, None).unwrap();
+        made.coverage.loads.unwrap()
+    };
+    let (found, otherwise) = (loads(&racing), loads(&RacingKernels::default()));
+    assert_eq!([(found.twice, found.once), (otherwise.twice, otherwise.once)], [(0, 3), (3, 0)]);
+    assert!(found.single[0].reason.contains("data race of `race`: "), "{found:?}");
+}
+
+#[test]
 fn every_engine_sees_that_a_fault_is_noticed() {
     for scheme in Scheme::INSTRUCTIONS {
         let target = target(hardened("pathfinder", scheme).unwrap().capsule).unwrap();
@@ -112,7 +168,12 @@ fn random_kernels_give_the_same_bits() {
         let scheme = schemes[(number.wrapping_add(seed)) as usize % schemes.len()];
         let kernels = [Kernel::new(&forms, seed, number), Kernel::of_sums(seed, number)];
         let found = kernels.iter().filter_map(|kernel| difference(kernel, scheme, &|_, _| true));
-        found.map(|what| format!("kernel {number}, {}: {what}", scheme.word())).collect::<Vec<_>>()
+        let with_loads = Scheme::INSTRUCTIONS[(number.wrapping_add(seed)) as usize % Scheme::INSTRUCTIONS.len()];
+        let loads = kernels.iter().filter_map(|kernel| {
+            let found = OriginalKernel::new(kernel).unwrap().compare_with_loads(with_loads, &|_, _| true)?;
+            (found != HardenedKernel::Same).then(|| format!("with loads, {}: {found:?}", with_loads.word()))
+        });
+        found.chain(loads).map(|what| format!("kernel {number}, {}: {what}", scheme.word())).collect::<Vec<_>>()
     });
     crate::report("random kernels do something else where they are hardened", &failures.concat());
 }
