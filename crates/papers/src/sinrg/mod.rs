@@ -1,5 +1,6 @@
 //! The page of SInRG: the figures of the thesis' Chapter 4 with our workloads and schemes, its statements judged.
 
+mod beam;
 mod others;
 mod plots;
 mod rules;
@@ -36,6 +37,7 @@ fn pieces(survey: &SinrgSurvey) -> Pieces {
         ("growth".to_owned(), Piece::Table(tables::growth(survey))),
         ("classes".to_owned(), Piece::Table(tables::classes(survey))),
         ("outcomes".to_owned(), Piece::Table(tables::outcomes(survey))),
+        ("loads".to_owned(), Piece::Table(beam::versions(survey))),
         ("times".to_owned(), Piece::Table(tables::times(survey))),
         ("parts".to_owned(), Piece::Table(tables::parts(survey))),
         ("say-devices".to_owned(), Piece::Text(tables::devices(survey))),

@@ -97,6 +97,12 @@ pub(super) fn one(claim: Claim<'_>, theirs: f64, ours: Option<(f64, f64, f64)>) 
     statement(claim, said, Judged::plain(rule, (low..=high).contains(&theirs)))
 }
 
+/// A claim about a count of one program, which has no interval.
+pub(super) fn count(claim: Claim<'_>, ours: Option<f64>) -> Statement {
+    let rule = "both are counts, of different programs, and the chapter names no tolerance";
+    statement(claim, ours.map_or_else(|| "not measured".to_owned(), percent), Judged::by(rule, Verdict::Open))
+}
+
 /// A statement without measurements.
 pub(super) fn unmeasured(claim: Claim<'_>, rule: &str) -> Statement {
     statement(claim, "not measured".to_owned(), Judged::by(rule, Verdict::Open))

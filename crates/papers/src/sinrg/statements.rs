@@ -3,8 +3,9 @@
 use methods::hardening::Scheme;
 use stats::{Confidence, spearman};
 
+use super::beam::beam;
 use super::others::{others, overheads, saved, time_of, times};
-use super::rules::{Claim, above, each, mean, one, statement, unmeasured, within};
+use super::rules::{Claim, above, count, each, mean, one, statement, unmeasured, within};
 use super::survey::{InjectedWorkload, ProtectedWorkload, SinrgSurvey, remaining};
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::percent;
@@ -148,12 +149,6 @@ fn coverage(survey: &SinrgSurvey) -> Vec<Statement> {
     ]
 }
 
-/// A claim about a count of one program, which has no interval.
-fn count(claim: Claim<'_>, ours: Option<f64>) -> Statement {
-    let rule = "both are counts, of different programs, and the chapter names no tolerance";
-    statement(claim, ours.map_or_else(|| "not measured".to_owned(), percent), Judged::by(rule, Verdict::Open))
-}
-
 fn faults(survey: &SinrgSurvey) -> Vec<Statement> {
     let below = |scheme| {
         let verdict = move |it: &InjectedWorkload| {
@@ -190,14 +185,6 @@ fn faults(survey: &SinrgSurvey) -> Vec<Statement> {
     });
     let (rule, claim) =
         ("the whole interval of the rate is below that share in each of our workloads", "SDC < uncovered");
-    let mm = survey.injected.iter().find(|it| it.name == "matmul");
-    let rate = |it: &InjectedWorkload, by: Option<Scheme>| {
-        let ends = by.map_or(Some(it.ends), |scheme| Some(it.by(scheme)?.ends))?;
-        let (rate, bounds) = ends.share(ends.sdc);
-        Some((rate, bounds.low, bounds.high))
-    };
-    let uncovered = mm.and_then(|it| it.by(Scheme::FastsigDrdv));
-    let uncovered = uncovered.map(|by| share(by.dynamic.uncovered, by.dynamic.all()));
     let mut all = vec![];
     for scheme in [Scheme::FastsigDrdv, Scheme::FastsigSriv] {
         let named =
@@ -214,22 +201,8 @@ fn faults(survey: &SinrgSurvey) -> Vec<Statement> {
             "at least one run of each crashed or hung",
             early,
         ),
-        one(
-            ("72 % of the faults in mm end in SDC without protection (Figure 4.8)", "72 %"),
-            0.72,
-            mm.and_then(|it| rate(it, None)),
-        ),
-        one(("18 % do with DRDV (Figure 4.8)", "18 %"), 0.18, mm.and_then(|it| rate(it, Some(Scheme::FastsigDrdv)))),
-        count(("29 % of mm's instructions are uncovered with DRDV (Figure 4.8)", "29 %"), uncovered),
-        unmeasured(
-            ("load duplication leaves 3 % uncovered and no SDC in mm (Figure 4.8)", "3 and 0 %"),
-            "loads are never duplicated here",
-        ),
-        unmeasured(
-            ("under a beam, mm's SDC rate falls by an order of magnitude, and its DUE rate rises (Figure 4.8)", "10×"),
-            "no beam was used",
-        ),
     ]);
+    all.extend(beam(survey));
     all
 }
 

@@ -2,8 +2,8 @@
 
 use campaign::{Results, Subject};
 use methods::hardening::{
-    ChoiceOutcome, DynamicCounts, ExecutedCode, HardenedTimes, ProtectionDemand, ProtectionForecast, Scheme,
-    harden_opened, tally_by_instruction,
+    ChoiceOutcome, Coverage, DynamicCounts, ExecutedCode, HardenedTimes, ProtectionDemand, ProtectionForecast, Scheme,
+    harden_opened, harden_opened_with_loads, tally_by_instruction,
 };
 use methods::kit::{FinishedCampaign, OpenedCapsule, StudyError};
 use serde_json::{Value, json};
@@ -34,6 +34,9 @@ pub(super) const CHAPTER: [&str; 15] = [
 /// Those of them on which campaigns are run.
 pub(super) const INJECTED: [&str; 12] =
     ["backprop", "bfs", "btree", "gaussian", "hotspot", "kmeans", "lud", "matmul", "nn", "nw", "pathfinder", "srad_v1"];
+
+/// That of them which the chapter puts under a beam (Figure 4.8).
+pub(super) const BEAM: &str = "matmul";
 
 /// Those that are protected in part, each by these schemes: kernels without loops, and with.
 pub(super) const IN_PART: [&str; 7] = ["nn", "gaussian", "hotspot", "lud", "matmul", "nw", "pathfinder"];
@@ -80,6 +83,8 @@ pub(super) struct InjectedWorkload {
     pub(super) executed: u64,
     pub(super) ends: RunEnds,
     pub(super) protected: Vec<ProtectedWorkload>,
+    /// The same with loads that are executed twice, by DRDV; of the workload of Figure 4.8 alone.
+    pub(super) loads: Option<ProtectedWorkload>,
 }
 
 /// The time of all kernels of a workload on a GPU, as a multiple of that without protection.
@@ -188,15 +193,28 @@ fn injected(
     let FinishedCampaign { results, .. } = shop.campaigns.sampled(original, "as-it-is", count)?;
     let mut protected = Vec::new();
     for scheme in Scheme::INSTRUCTIONS {
-        let (hardened, coverage) = harden_opened(original, scheme, None)?;
-        let ends = RunEnds::of(&shop.campaigns.sampled(&hardened, "protected", count)?.results)?;
-        let (before, after) = (coverage.before, coverage.instructions.all());
-        let dynamic = DynamicCounts::of(hardened.golden_run());
-        let digest = hardened.digest().to_owned();
-        protected.push(ProtectedWorkload { scheme: scheme.word(), digest, before, after, dynamic, ends });
+        protected.push(measured(shop, scheme, harden_opened(original, scheme, None)?, count)?);
     }
+    let loads = match name {
+        BEAM => Some(measured(shop, Scheme::Drdv, harden_opened_with_loads(original, Scheme::Drdv, None)?, count)?),
+        _ => None,
+    };
     let executed = original.golden_run().thread_instructions();
-    Ok(InjectedWorkload { name: name.to_owned(), executed, ends: RunEnds::of(&results)?, protected })
+    Ok(InjectedWorkload { name: name.to_owned(), executed, ends: RunEnds::of(&results)?, protected, loads })
+}
+
+/// A campaign on what a scheme has made of a workload.
+fn measured(
+    shop: &mut PageContext<'_, '_>,
+    scheme: Scheme,
+    (hardened, coverage): (OpenedCapsule, Coverage),
+    count: u64,
+) -> Result<ProtectedWorkload, StudyError> {
+    let ends = RunEnds::of(&shop.campaigns.sampled(&hardened, "protected", count)?.results)?;
+    let (before, after) = (coverage.before, coverage.instructions.all());
+    let dynamic = DynamicCounts::of(hardened.golden_run());
+    let digest = hardened.digest().to_owned();
+    Ok(ProtectedWorkload { scheme: scheme.word(), digest, before, after, dynamic, ends })
 }
 
 /// The choice of a knapsack for each budget, by the corruptions of a campaign with another seed.

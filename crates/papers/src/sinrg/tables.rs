@@ -12,12 +12,12 @@ use super::survey::{
 use crate::words::{listed, of, percent};
 
 /// A rate of a campaign with its bounds.
-fn rate(ends: RunEnds, count: u64) -> Cell {
+pub(super) fn rate(ends: RunEnds, count: u64) -> Cell {
     let (rate, bounds) = ends.share(count);
     if ends.landed == 0 { Cell::None } else { Cell::Rate { rate, low: bounds.low, high: bounds.high } }
 }
 
-fn share(part: u64, of: u64) -> f64 {
+pub(super) fn share(part: u64, of: u64) -> f64 {
     part as f64 / of.max(1) as f64
 }
 
