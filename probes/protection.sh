@@ -3,13 +3,16 @@
 # Prints one JSON document on a line for each; a workload that cannot be run there has the reason instead.
 #
 #     bash probes/protection.sh BEAMLINE SCHEME [WORKLOAD ...]
+#
+# SCHEME may have options of `harden` behind it: 'drdv --loads'.
 set -u
 beamline=$1 scheme=$2
 shift 2
 [ $# -gt 0 ] || set -- $(cd workloads && ls -d */ | tr -d /)
 place=$(mktemp -d)
 for name; do
-    if "$beamline" harden "$name" --scheme "$scheme" --runs 0 --gpu --repeat 25 --json --out "$place/$name.capsule" \
+    # shellcheck disable=SC2086
+    if "$beamline" harden "$name" --scheme $scheme --runs 0 --gpu --repeat 25 --json --out "$place/$name.capsule" \
         > "$place/said" 2> "$place/error"; then
         tr -d '\n' < "$place/said" | sed 's/  */ /g'
         echo

@@ -23,12 +23,15 @@ SCHEMES = [
 ]
 
 
-def rows(folder, scheme):
+LOADS = [(scheme, title) for scheme, title, _ in SCHEMES[:4]]
+
+
+def rows(folder, scheme, of=""):
     found = {}
     for line in (folder / f"{scheme.replace('-', '_')}_h100.jsonl").read_text().splitlines():
         row = json.loads(line)
         if "gpu" in row:
-            found[row["name"].removesuffix("-" + scheme)] = row
+            found[row["name"].removesuffix("-" + scheme + of)] = row
     return found
 
 
@@ -53,6 +56,17 @@ def main(folder):
         spilling = sum(map(spills_more, them.values()))
         print(f"| {title} | {same} of {len(them)} | {mean:.2f} | {statistics.median(times.values()):.2f} | {times[least]:.2f} ({least}) "
               f"| {times[most]:.2f} ({most}) | {growth:.2f} | {spilling} of {len(them)} | {thesis} |")
+    print("\n| with loads twice | the same bits on the GPU | geometric mean | without | most | loads twice, static | once |")
+    print("|---|---|---:|---:|---|---:|---:|")
+    for scheme, title in LOADS:
+        them = rows(folder / "loads", scheme, "-loads")
+        times = {name: row["gpu"]["ratio"]["median"] for name, row in them.items()}
+        mean = lambda times: math.exp(statistics.mean(map(math.log, times)))
+        most = max(times, key=times.get)
+        same = sum(row["gpu"]["same"] == row["gpu"]["copies"] for row in them.values())
+        loads = [sum(row["coverage"]["loads"][of] for row in them.values()) for of in ("twice", "once")]
+        without = mean(row["gpu"]["ratio"]["median"] for row in all_rows[scheme].values())
+        print(f"| {title} | {same} of {len(them)} | {mean(times.values()):.2f} | {without:.2f} | {times[most]:.2f} ({most}) | {loads[0]} | {loads[1]} |")
     four = [scheme for scheme, _, _ in SCHEMES[:4]]
     names = sorted(all_rows[four[0]])
     best = {name: min(four, key=lambda scheme: ratio(scheme, name)["median"]) for name in names}
