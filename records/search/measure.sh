@@ -2,7 +2,7 @@
 # Searches the inputs of the kernels of records/search.md by the proxy: all searchers at equal budgets, then random search with five
 # times the inputs, then PEPPA-X with five times the inputs.
 # usage: measure.sh BEAMLINE DIR SECONDS SIDE_BY_SIDE [KERNEL ...]
-# Each search has 200 inputs, or as many as the variable `budget` says.
+# Each search has 200 inputs, or as many as the variable `budget` says; the variable `kinds` chooses some of proxy, five and five_peppa.
 # DIR holds one document for each search, and what is known of inputs. What is there is not made again, and a search that takes longer
 # than SECONDS goes on where it was when the command is given again.
 set -euo pipefail
@@ -13,7 +13,7 @@ mkdir -p "$dir"
 search() {
     local workload=$1 kernel=$2 name=$1_$2
     local kind words
-    for kind in proxy five five_peppa; do
+    for kind in ${kinds:-proxy five five_peppa}; do
         [ -s "$dir/${name}_$kind.json" ] && continue
         case $kind in
         proxy) words='all' ;;
