@@ -4,7 +4,7 @@
 //! The crate has two faces. As a `cdylib` it is what applications load: nothing of it is meant to be called from
 //! Rust, and nothing unwinds, exits or aborts in it. As a library for Beamline itself it has [`runner`], which starts
 //! an application so that it loads the other face and can watch over it, [`live`], through which the two sides of a
-//! live run speak, and [`fatbin`], which reads the containers of device code.
+//! live run speak, [`fatbin`], which reads the containers of device code, and [`executable`], which puts other code into programs.
 //!
 //! # What it promises to applications
 //!
@@ -25,6 +25,7 @@ mod abi;
 #[expect(unsafe_code, reason = "exported C functions")]
 mod api;
 mod code;
+pub mod executable;
 pub mod fatbin;
 pub mod live;
 mod report;

@@ -40,6 +40,13 @@ pub(crate) struct Harden {
     /// Write the hardened capsule into this file
     #[arg(long, value_name = "F.capsule")]
     pub(crate) out: PathBuf,
+    /// Write the protected kernels into a copy of the executable that the capsule was recorded from, too (--executable-out), which
+    /// then runs as it always does, on a GPU as well: not with tld and tld-sig, whose blocks have other sizes
+    #[arg(long, value_name = "APP", requires = "executable_out")]
+    pub(crate) executable: Option<PathBuf>,
+    /// The copy of the executable
+    #[arg(long, value_name = "F", requires = "executable")]
+    pub(crate) executable_out: Option<PathBuf>,
     /// Runs of each of the two campaigns that compare before and after; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) runs: u64,

@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::commands::harden_choice::{Chosen, chosen};
+use crate::commands::harden_executable::{HardenedExecutable, executable};
 use crate::commands::harden_gpu::{Timed, timed};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
@@ -55,6 +56,9 @@ struct Hardened {
     /// That on the hardened one.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Irradiated>,
+    /// The executable that has the protected kernels; absent where none was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executable: Option<HardenedExecutable>,
     /// Both on the GPU; absent where that was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     gpu: Option<Timed>,
@@ -104,6 +108,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     let (choice, mut chosen) = chosen(args)?.unzip();
     let made = made(args, &original, choice.as_ref())?;
     let digest = made.capsule.digest().to_string();
+    let executable = executable(args, &original, &made.capsule)?;
     out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
     let path = args.out.to_string_lossy().into_owned();
     let irradiated = |name: &str| (runs > 0).then(|| irradiated(args, name, &stop)).transpose();
@@ -128,6 +133,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         choice: chosen,
         before,
         after,
+        executable: executable.map(|executable| executable.write()).transpose()?,
         gpu: args.gpu.then(|| timed(&original, &made.capsule, args.repeat)).transpose()?,
         note: if proxy { PROXY } else { DILUTION },
     };
@@ -240,6 +246,7 @@ fn text(document: &Hardened) -> String {
     if !document.detects {
         let _ = writeln!(text, "\n{}", document.note);
     }
+    document.executable.iter().for_each(|executable| text.push_str(&executable.text()));
     document.gpu.iter().for_each(|gpu| text.push_str(&gpu.text()));
     text
 }

@@ -6,6 +6,7 @@ mod comparison;
 pub(crate) mod docs;
 pub(crate) mod harden;
 pub(crate) mod harden_choice;
+mod harden_executable;
 mod harden_gpu;
 pub(crate) mod info;
 pub(crate) mod inject;

@@ -20,7 +20,7 @@ extern int cudaMemcpy(void *, const void *, size_t, int);
 extern int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
 
 extern const unsigned char fatbin[];
-static struct wrapper wrapper = {0x466243b1, 1, fatbin, 0};
+static struct wrapper wrapper __attribute__((section(".nvFatBinSegment"))) = {0x466243b1, 1, fatbin, 0};
 static void **handle;
 
 static void twice(void) {}

@@ -136,3 +136,45 @@ fn loads_are_executed_twice_where_no_thread_shares_memory_and_the_others_are_cou
         assert!(stderr(&refused).contains("drdv, fastsig-drdv, sriv and fastsig-sriv alone"), "{}", stderr(&refused));
     }
 }
+
+#[test]
+fn an_executable_runs_with_protected_kernels_as_it_did() {
+    let dir = TempDir::new().unwrap();
+    let at = |name: &str| path(&dir.path().join(name)).to_owned();
+    let program = path(&crate::live::app().program).to_owned();
+    let (recorded, hardened, changed) = (at("recorded.capsule"), at("hardened.capsule"), at("changed"));
+    let ran = |words: &[&str]| {
+        let output = run(words);
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let original = ran(&["run", "--record", &recorded, "--", &program, ""]);
+    let words = ["harden", &recorded, "--scheme", "drdv", "--runs", "0", "--json", "--out", &hardened];
+    let found = json(&[&words[..], &["--executable", &program, "--executable-out", &changed]].concat());
+    assert_eq!((found["executable"]["changed"].as_u64(), found["executable"]["left"].as_u64()), (Some(1), Some(0)));
+    let again = at("again.capsule");
+    assert_eq!(ran(&["run", "--record", &again, "--", &changed, ""]), original);
+    let instructions =
+        |capsule: &str| json(&["info", capsule, "--json"])["kernels"][0]["instructions"].as_u64().unwrap();
+    assert_eq!(instructions(&again), instructions(&hardened));
+    assert!(instructions(&again) > instructions(&recorded));
+    // What cannot be is refused before anything is written.
+    let not = at("not");
+    let refused = |capsule: &str, scheme: &str, executable: &str, to: &str| {
+        let words = ["harden", capsule, "--scheme", scheme, "--runs", "0", "--out", &not];
+        let output = run(&[&words[..], &["--executable", executable, "--executable-out", to]].concat());
+        assert!(!output.status.success() && !dir.path().join("not").exists());
+        stderr(&output)
+    };
+    for (capsule, scheme, executable, to, part) in [
+        (recorded.as_str(), "tld", program.as_str(), not.as_str(), "blocks have twice as many threads"),
+        ("pathfinder", "drdv", &program, &not, "none of its PTX is that of pathfinder"),
+        (&recorded, "drdv", &program, &program, "name another file for the copy"),
+        (&recorded, "drdv", &recorded, &not, "it is not an executable or library of 64 bits"),
+        (&recorded, "drdv", "/bin/sh", &not, "nvcc has put no device code into it"),
+        (&recorded, "drdv", "/nonexistent", &not, "read /nonexistent"),
+    ] {
+        let said = refused(capsule, scheme, executable, to);
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}

@@ -31,6 +31,8 @@ pub struct FatbinImage<'a> {
     pub variant: ArchVariant,
     /// Flags as stored; see [`mod@flags`].
     pub flags: u64,
+    /// The version of the PTX ISA, or of the cubin's ABI, as it is stored: the minor one in the lower half.
+    pub isa: u32,
     /// Its name, where the compiler gave it one.
     pub name: Option<&'a str>,
     /// The options it was compiled with, where the compiler kept them.
@@ -71,6 +73,7 @@ impl<'a> FatbinImage<'a> {
             arch: number(28, 4) as u32,
             variant: ArchVariant::of(flags),
             flags,
+            isa: number(24, 4) as u32,
             name: text(header, number(32, 4), number(36, 4)),
             options: options(header, number(20, 4)),
             payload: payload(stored, flags, number(16, 4), at)?,

@@ -36,6 +36,7 @@ mod error;
 mod format;
 mod image;
 mod unpack;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ pub use choose::{Chosen, NoPtx, choose};
 pub use error::FatbinError;
 pub use format::{HEADER_BYTES, IMAGE_BYTES, ImageKind, MAGIC, flags};
 pub use image::{ArchVariant, FatbinImage};
+pub use written::of_ptx;
 
 use format::little_endian;
 

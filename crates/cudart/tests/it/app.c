@@ -39,7 +39,7 @@ extern int cudaLibraryGetKernel(void **, void *, const char *);
 extern int cudaFuncGetAttributes(void *, const void *);
 
 extern const unsigned char fatbin[];
-static struct wrapper wrapper = {0x466243b1, 1, fatbin, 0};
+static struct wrapper wrapper __attribute__((section(".nvFatBinSegment"))) = {0x466243b1, 1, fatbin, 0};
 static void **handle;
 
 static void twice(void) {}
