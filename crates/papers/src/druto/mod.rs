@@ -39,6 +39,7 @@ fn pieces(all: &[Measured]) -> Pieces {
         ("ranks".to_owned(), Piece::Table(tables::ranks(all))),
         ("launches".to_owned(), Piece::Table(tables::launches(all))),
         ("searches".to_owned(), Piece::Table(tables::searches(all))),
+        ("plot-courses".to_owned(), Piece::Plot(tables::plot_of_courses(all))),
         ("protection".to_owned(), Piece::Table(tables::protection(all))),
         ("plot-coverage".to_owned(), Piece::Plot(tables::plot_of_coverage(all))),
         ("say-commands".to_owned(), Piece::Text(tables::commands(all))),

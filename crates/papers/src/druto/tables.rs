@@ -248,6 +248,35 @@ pub(super) fn plot_of_coverage(all: &[Measured]) -> Plot {
     }
 }
 
+/// Of the recorded searches by the proxy, the fittest input of DRUTO so far, in the mean over its seeds, as a share of the last one.
+pub(super) fn plot_of_courses(all: &[Measured]) -> Plot {
+    let series = |it: &Measured| {
+        let searches = list(it.search(Goal::Proxy)?, "searches").iter().filter(|search| search["searcher"] == "druto");
+        let courses: Vec<Vec<f64>> = searches
+            .map(|search| list(search, "course").iter().map(|value| value.as_f64().unwrap_or(0.0)).collect())
+            .collect();
+        let share = |course: &Vec<f64>, at: usize| Some(course.get(at)? / course.last().filter(|last| **last > 0.0)?);
+        let point = |at: usize| {
+            let shares: Option<Vec<f64>> = courses.iter().map(|course| share(course, at)).collect();
+            let shares = shares.filter(|shares| !shares.is_empty())?;
+            let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+            Some(Point { x: (at + 1) as f64, y: mean, bounds: None })
+        };
+        let points: Vec<Point> = (0..).map_while(point).collect();
+        Some(Series { name: it.name.to_owned(), mark: Mark::Steps, points })
+    };
+    Plot {
+        name: "courses".to_owned(),
+        title: "The fittest input of DRUTO so far, of the last one".to_owned(),
+        x: "inputs evaluated".to_owned(),
+        logarithmic: false,
+        names: Vec::new(),
+        y: "fitness, % of the last".to_owned(),
+        vertical: Vertical::Shares,
+        series: all.iter().filter_map(series).collect(),
+    }
+}
+
 /// The first case study: instructions protected for the reference, met by the input that was found, and the other way round.
 pub(super) fn protection(all: &[Measured]) -> Table {
     let columns = [

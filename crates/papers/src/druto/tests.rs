@@ -21,7 +21,7 @@ fn search(random: f64, druto: f64, peppa: f64) -> Value {
             .map(row)
             .to_vec();
     json!({ "comparison": rows, "evaluations": 50, "command": "beamline search a",
-        "searches": [{ "searcher": "random", "evaluations": 50 }, { "searcher": "druto", "evaluations": 200 }],
+        "searches": [{ "searcher": "random", "evaluations": 50 }, { "searcher": "druto", "evaluations": 200, "course": [null, 1.0, 2.0] }],
         "reference": { "sdc": { "rate": 0.2, "low": 0.18, "high": 0.22 } } })
 }
 
@@ -106,4 +106,11 @@ fn the_template_has_every_piece() {
     for (name, _) in pieces(&[measured("a", search(0.5, 0.2, 0.1), search(0.5, 0.5, 0.1))]) {
         assert!(PAGE.template.contains(&format!("{{{{{name}}}}}")), "{name}");
     }
+}
+
+#[test]
+fn courses_end_at_the_last_value() {
+    let plot = tables::plot_of_courses(&[measured("a", search(0.5, 0.2, 0.1), search(0.5, 0.5, 0.1))]);
+    let values: Vec<f64> = plot.series[0].points.iter().map(|point| point.y).collect();
+    assert_eq!(values, [0.0, 0.5, 1.0]);
 }
