@@ -226,7 +226,8 @@ impl NetworkWorker<'_> {
             Some(delta) => {
                 let run = delta.run(golden, hit);
                 let logits = delta.tensor(golden, target.network.layers().len());
-                target.observation(golden, hit, run.hit, &logits, RunCost { tier: Tier::Delta, macs: run.macs })
+                let tier = if run.stopped { Tier::Stopped } else { Tier::Delta };
+                target.observation(golden, hit, run.hit, &logits, RunCost { tier, macs: run.macs })
             }
             None => {
                 let run = forward(&target.network, target.images.pixels(image), Some(hit));

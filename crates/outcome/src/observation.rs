@@ -172,6 +172,8 @@ words! {
         Full = "full",
         /// Only what the fault could have changed.
         Delta = "delta",
+        /// The same, and the run ended before the output, since nothing differed any more.
+        Stopped = "stopped",
         /// Many faults in the lanes of one warp.
         Lanes = "lanes",
         /// The application itself, its host in the loop.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::findings::file_name;
 use crate::limits::{bad_name, counted, of_host, of_unjudged};
 use crate::measure::{ClassMasses, Mass, Measure};
-use crate::number::{bounds, interval, plain, rate};
+use crate::number::{bounds, interval, percent, plain, rate};
 use crate::races::{MEANING, said, unsearched};
 use crate::stopping;
 pub use crate::table::plain as table;
@@ -83,6 +83,15 @@ fn tail(summary: &Summary) -> String {
         if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
         if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
+    if let Some(stopped) = &speed.stopped_early {
+        text += &format!(
+            "{} {what} ({} %, {} {}) stopped early: nothing differed any more before the output\n",
+            plain(stopped.count),
+            percent(stopped.rate.unwrap_or_default()),
+            level(summary).map(interval).unwrap_or_default(),
+            bounds(stopped.low, stopped.high)
+        );
+    }
     text += &of_unjudged(summary).map_or_else(String::new, |said| said + "\n");
     text += &of_host(summary).map_or_else(String::new, |said| said + "\n");
     text

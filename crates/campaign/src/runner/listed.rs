@@ -53,7 +53,7 @@ fn add(unit: &mut SweptUnit, fault: &SweptFault, run: Option<Observation>, crite
     unit.host_visible += u64::from(observation.host_visible && outcome.class().has_landed());
     *match observation.tier {
         Tier::Full | Tier::Live => &mut unit.tiers.full,
-        Tier::Delta => &mut unit.tiers.delta,
+        Tier::Delta | Tier::Stopped => &mut unit.tiers.delta,
         Tier::Lanes => &mut unit.tiers.lanes,
     } += 1;
 }

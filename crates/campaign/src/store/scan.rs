@@ -203,7 +203,7 @@ impl Pass {
             }
             counts.into_iter().filter_map(count).collect()
         };
-        let usual = Tier::ALL.iter().filter(|tier| **tier != Tier::Live);
+        let usual = Tier::ALL.iter().filter(|tier| !matches!(tier, Tier::Live | Tier::Stopped));
         let mut tiers: BTreeMap<String, u64> = usual.map(|tier| (tier.word().to_owned(), 0)).collect();
         tiers.extend(self.tiers);
         RowCounts {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Confidence, Decision, IntervalKind, Proportion};
+use stats::{Confidence, Decision, Interval, IntervalKind, Proportion};
 
 use super::account::{Account, LineAccount, NamedAccount, Outcomes, Rate, StratumAccount};
 use super::estimate::Estimator;
@@ -13,7 +13,7 @@ use crate::store::{Count, RowCounts, Rows, Session, StoreError};
 use crate::sweep::SweepSize;
 use crate::tally::Tally;
 use crate::target::Stratum;
-use outcome::{Class, Due, Masked, Outcome, Sdc};
+use outcome::{Class, Due, Masked, Outcome, Sdc, Tier};
 
 impl Summary {
     /// Summarises rows of the campaign `config`, of which `counts` is.
@@ -59,7 +59,7 @@ impl Summary {
             by_kernel,
             by_group: reading.named(&counts.by_group),
             by_line: reading.lines(&counts.by_line),
-            speed: speed(&rows.sessions()?, counts.tiers.clone()),
+            speed: speed(&rows.sessions()?, counts.tiers.clone(), method, confidence),
         })
     }
 }
@@ -202,7 +202,22 @@ fn by_class(counts: &[Count]) -> Vec<Count> {
     classes.into_values().collect()
 }
 
-fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {
+fn speed(
+    sessions: &[Session],
+    mut tiers: BTreeMap<String, u64>,
+    method: IntervalKind,
+    confidence: Confidence,
+) -> Speed {
+    let made = tiers.values().sum();
+    let stopped = tiers.remove(Tier::Stopped.word()).filter(|&stopped| stopped > 0);
+    if let Some(stopped) = stopped {
+        *tiers.entry(Tier::Delta.word().to_owned()).or_default() += stopped;
+    }
+    let stopped_early = stopped.and_then(|count| {
+        let share = Proportion::new(count, made)?;
+        let Interval { low, high } = share.interval(method, confidence);
+        Some(Rate { count, rate: share.rate(), low, high })
+    });
     let seconds: f64 = sessions.iter().map(|session| session.seconds).sum();
     let runs: u64 = sessions.iter().map(|session| session.runs).fold(0, u64::saturating_add);
     Speed {
@@ -210,6 +225,7 @@ fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {
         runs_per_second: if seconds > 0.0 { runs as f64 / seconds } else { 0.0 },
         jobs: sessions.iter().map(|session| session.jobs).max().unwrap_or(0),
         tiers,
+        stopped_early,
         memory: None,
     }
 }

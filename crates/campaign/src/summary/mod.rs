@@ -174,8 +174,12 @@ pub struct Speed {
     pub runs_per_second: f64,
     /// The most workers at once in one process.
     pub jobs: u32,
-    /// Runs by the path that the engine took.
+    /// Runs by the path that the engine took; `delta` has those that stopped early, too.
     pub tiers: BTreeMap<String, u64>,
+    /// Runs that ended before the output, since nothing differed any more, as a share of the runs that were made. Absent where
+    /// none did, where the target system does not count them, and in exhaustive campaigns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_early: Option<Rate>,
     /// What the last stretch of work in one process kept in memory; absent where it kept nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryUse>,

@@ -83,7 +83,7 @@ impl ThreadSweep<'_> {
         match observation.tier {
             // Nothing that is swept runs live.
             Tier::Full | Tier::Live => tally.tiers().full += 1,
-            Tier::Delta => tally.tiers().delta += 1,
+            Tier::Delta | Tier::Stopped => tally.tiers().delta += 1,
             Tier::Lanes => tally.tiers().lanes += 1,
         }
         tally.add(operand.number, bit, outcome.code(), observation.landed.is_some() && observation.host_visible);

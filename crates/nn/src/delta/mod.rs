@@ -71,6 +71,8 @@ pub struct DeltaRun {
     pub hit: Option<HitBits>,
     /// Multiplications with a weight.
     pub macs: u64,
+    /// Whether it ended before the last layer: nothing that the last layer reads or holds differs.
+    pub stopped: bool,
 }
 
 impl<'n> Delta<'n> {
@@ -103,7 +105,7 @@ impl<'n> Delta<'n> {
         for (changes, tensor) in self.changes.iter_mut().zip(self.network.tensors()) {
             changes.clear(tensor.shape.channels);
         }
-        let mut run = DeltaRun { hit: None, macs: 0 };
+        let mut run = DeltaRun { hit: None, macs: 0, stopped: false };
         let first = hit.places().first().map_or(usize::MAX, |place| place.layer);
         for layer in first..self.network.layers().len() {
             let places = hit.of_layer(layer);
@@ -113,6 +115,10 @@ impl<'n> Delta<'n> {
                 self.faulty_step(golden, layer, places, &mut run);
             }
         }
+        run.stopped = self.network.layers().last().is_some_and(|last| {
+            let is_hit = !hit.of_layer(self.network.layers().len() - 1).is_empty();
+            !is_hit && !last.inputs.iter().any(|&input| self.differs(input))
+        });
         run
     }
 

@@ -100,7 +100,7 @@ impl<'n> FloatDelta<'n> {
             tensor.copy_from_slice(golden);
         }
         self.changed.iter_mut().for_each(Vec::clear);
-        let mut run = DeltaRun { hit: None, macs: 0 };
+        let mut run = DeltaRun { hit: None, macs: 0, stopped: false };
         let first = hit.places().first().map_or(usize::MAX, |place| place.layer);
         for number in first..self.network.layers().len() {
             let places = hit.of_layer(number);
@@ -108,6 +108,10 @@ impl<'n> FloatDelta<'n> {
                 run.macs += self.layer(golden, number, places, &mut run.hit);
             }
         }
+        run.stopped = self.network.layers().last().is_some_and(|last| {
+            let is_hit = !hit.of_layer(self.network.layers().len() - 1).is_empty();
+            !is_hit && !last.inputs.iter().any(|&input| self.differs(input))
+        });
         run
     }
 

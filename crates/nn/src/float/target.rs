@@ -214,7 +214,8 @@ impl FloatWorker<'_> {
             Some(delta) => {
                 let run = delta.run(golden, hit);
                 let logits = delta.tensor(target.network.layers().len());
-                observed(run.hit, logits, RunCost { tier: Tier::Delta, macs: run.macs })
+                let tier = if run.stopped { Tier::Stopped } else { Tier::Delta };
+                observed(run.hit, logits, RunCost { tier, macs: run.macs })
             }
             None => {
                 let run = float_forward(&target.network, &values(target.images.pixels(image)), Some(hit));

@@ -8,6 +8,7 @@ use campaign::{
 use outcome::{Outcome, Sdc, Tier, classify};
 
 use nn::Fault;
+use nn::delta::Delta;
 use nn::forward::top_class;
 
 use crate::kit::fashion;
@@ -50,7 +51,21 @@ fn engines_and_workers_make_the_same_rows() {
     assert_eq!(seen(&delta), seen(&full));
     assert_eq!(campaign(Choices { jobs: Some(2), ..choices(1500) }).1, delta);
     let tier = |row: &Row, wanted: Tier| matches!(&row.finding, Finding::Seen { observation, .. } if observation.tier == wanted);
-    assert!(delta.iter().all(|row| tier(row, Tier::Delta)) && full.iter().all(|row| tier(row, Tier::Full)));
+    let stopped = delta.iter().filter(|row| tier(row, Tier::Stopped)).count();
+    let carried_on = delta.iter().filter(|row| tier(row, Tier::Delta)).count();
+    assert!(stopped > 0 && stopped + carried_on == 1500 && full.iter().all(|row| tier(row, Tier::Full)));
+    // A run stopped early if what the last layer reads is that of the fault-free run, and it is masked then.
+    let network = fashion().network();
+    let last = network.layers().last().unwrap();
+    let mut engine = Delta::new(network);
+    for row in &delta {
+        let fault = Fault::parse(row.site.fault().unwrap()).unwrap();
+        let hit = fault.hit(network, fashion().images().count()).unwrap();
+        let golden = fashion().golden_run(fault.image);
+        engine.run(&golden, &hit);
+        let is_equal = |&input: &usize| engine.tensor(&golden, input) == golden.tensors[input];
+        assert_eq!(tier(row, Tier::Stopped), last.inputs.iter().all(is_equal), "{fault}");
+    }
 }
 
 #[test]

@@ -124,7 +124,6 @@ impl Laboratory<'_> {
         let indices: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
         let sites = self.target.plan(&indices, selection, SEED).map_err(|error| failed(&error))?;
         let mut delta = Delta::new(network);
-        let last = network.layers().len() - 1;
         let mut early = 0;
         for site in &sites {
             if self.stop.load(Ordering::Relaxed) {
@@ -132,9 +131,7 @@ impl Laboratory<'_> {
             }
             let fault = Fault::parse(site.fault().unwrap_or_default()).map_err(|error| failed(&error))?;
             let hit = fault.hit(network, self.target.images().count()).map_err(|error| failed(&error))?;
-            delta.run(&self.target.golden_run(fault.image), &hit);
-            let is_idle = !network.layers()[last].inputs.iter().any(|&tensor| delta.differs(tensor));
-            early += u64::from(is_idle && hit.places().iter().all(|place| place.layer < last));
+            early += u64::from(delta.run(&self.target.golden_run(fault.image), &hit).stopped);
         }
         Proportion::new(early, runs).ok_or_else(|| failed(&"there are none"))
     }
