@@ -43,7 +43,7 @@ mod topology;
 
 pub use self::fault::{ElementRegion, Fault, FaultError, FaultPart, Span};
 pub use describe::describe;
-pub use float::{FloatTarget, ValueFormat};
+pub use float::{BitField, FloatTarget, ValueFormat};
 pub use hit::{Hit, LayerOperand, Place};
 pub use network::Network;
 pub use source::{ImageFiles, NetworkSource, OpenedNetwork, SourceError};

@@ -207,6 +207,15 @@ impl OpenedNetwork {
         }
     }
 
+    /// The format of floating point in which values are stored; none of INT8.
+    #[must_use]
+    pub fn format(&self) -> Option<ValueFormat> {
+        match self {
+            Self::Integers(_) => None,
+            Self::Floats(target) => Some(target.network().format()),
+        }
+    }
+
     /// How many bits a stored neuron has.
     #[must_use]
     pub fn bits(&self) -> u32 {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use campaign::Description;
+use campaign::{Config, Description};
 
 /// What the caller knows beside the results.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Context {
     pub without_source: Option<String>,
     /// The name that people use for a kernel, such as `gemm` for a mangled one; documents keep the whole name.
     pub short_name: fn(&str) -> &str,
+    /// The sentence for a fault of the campaign, from its text id; none where the id alone is what there is to read.
+    pub fault_sentence: fn(&Config, &str) -> Option<String>,
 }
 
 impl Default for Context {
@@ -35,6 +37,7 @@ impl Default for Context {
             description: Description::default(),
             without_source: None,
             short_name: |name| name,
+            fault_sentence: |_, _| None,
         }
     }
 }

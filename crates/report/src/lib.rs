@@ -14,6 +14,7 @@
 //! - Memory does not grow with the rows; lists are capped, and say how much they leave out.
 //! - Words of outcomes, models, targets and traps are taken as they come: new ones need no change here.
 
+mod bits;
 mod compare;
 mod document;
 mod findings;
@@ -37,6 +38,7 @@ pub mod text;
 
 #[cfg(feature = "parquet")]
 pub use self::parquet::{ParquetFailure, write_parquet, write_sheet};
+pub use bits::BitOutcomes;
 pub use compare::{COMPARISON_FORMAT, CampaignComparison, Contrast, OtherSetting, Side};
 pub use document::*;
 pub use input::{Context, ListedInstruction, SourceText};

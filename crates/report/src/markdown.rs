@@ -153,12 +153,15 @@ impl Report {
         );
         let commands = self.most_corrupting.rows.iter().filter_map(|site| site.command.as_deref()).take(5);
         let commands: Vec<&str> = commands.collect();
+        let sentences = self.most_corrupting.rows.iter().filter_map(|site| site.sentence.as_deref()).take(5);
+        let sentences: String = sentences.map(|sentence| format!("- {}\n", escaped(sentence))).collect();
         if !commands.is_empty() {
             text += &format!(
                 "Faults of the first {} of them, to be repeated:\n\n{}\n",
                 commands.len(),
                 indented(&commands)
             );
+            text += &if sentences.is_empty() { sentences } else { sentences + "\n" };
         }
         text
     }

@@ -40,4 +40,4 @@ pub use error::{ErrorKind, SessionError};
 pub use open::{Changes, open, open_campaign, open_recording, open_results};
 pub use recorded::trust_recorded;
 pub use session::Session;
-pub use systems::{SystemPart, describe, machine_of};
+pub use systems::{StoredNumbers, SystemPart, describe, fault_sentence, machine_of};

@@ -1,7 +1,7 @@
 //! What runs: campaigns and single faults, on one thing that was opened.
 
 use crate::error::{ErrorKind, SessionError};
-use crate::systems::{self, System, SystemPart};
+use crate::systems::{self, StoredNumbers, System, SystemPart};
 use crate::trust;
 use campaign::story::Story;
 use campaign::{
@@ -109,6 +109,12 @@ impl Session {
     #[must_use]
     pub fn parts(&self) -> Vec<SystemPart> {
         self.system.parts()
+    }
+
+    /// How the numbers are stored whose bits are hit; none where numbers are stored in several ways.
+    #[must_use]
+    pub fn stored_numbers(&self) -> Option<StoredNumbers> {
+        self.system.stored_numbers()
     }
 
     /// The name of what is irradiated.

@@ -7,7 +7,7 @@ use crate::out;
 use campaign::{Choices, NamedSite, Site};
 use fault::Fault;
 use nn::NetworkSource;
-use outcome::{End, FirstUse, Host, Observation, Outcome, classify};
+use outcome::{End, FirstUse, Host, Observation, Outcome, OutputDiff, classify};
 use serde::Serialize;
 use session::Session;
 
@@ -15,6 +15,9 @@ use session::Session;
 struct Injected<'a> {
     format: &'static str,
     site: NamedSite,
+    /// The fault in a sentence, where its target system has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<String>,
     observation: &'a Observation,
     outcome: &'a str,
     kind: Option<&'a str>,
@@ -63,13 +66,30 @@ fn one(session: &Session, fault: &str, json: bool) -> Result<Code, Failure> {
 pub(crate) fn show(session: &Session, site: &Site, observation: &Observation, json: bool) -> Result<(), Failure> {
     let outcome = classify(observation, &session.criteria());
     let (class, kind) = (outcome.class().to_string(), outcome.kind());
+    let sentence = site.fault().and_then(|id| session::fault_sentence(session.config(), id));
     if json {
         let format = "beamline.injection/1";
         let site = site.named(session.target().planner.labels());
-        out::json(&Injected { format, site, observation, outcome: &class, kind: kind.as_deref() })
+        out::json(&Injected { format, site, sentence, observation, outcome: &class, kind: kind.as_deref() })
     } else {
-        out::text(&render(site, observation, outcome))
+        match sentence {
+            Some(sentence) => out::text(&in_words(site, &sentence, observation, outcome)),
+            None => out::text(&render(site, observation, outcome)),
+        }
     }
+}
+
+/// The observation of a fault that a sentence tells, as text.
+fn in_words(site: &Site, sentence: &str, observation: &Observation, outcome: Outcome) -> String {
+    let mut text = format!("{}\n  {sentence}\n", site.fault().unwrap_or_default());
+    text += &observation.landed.map_or_else(
+        || "  did not land: nothing was hit\n".to_owned(),
+        |landed| format!("  the stored value {:#x} became {:#x}\n", landed.before, landed.after),
+    );
+    if observation.first_use == FirstUse::Never {
+        text += "  no operator reads it\n";
+    }
+    text + &outputs(observation) + &conclusion(outcome)
 }
 
 fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
@@ -108,22 +128,32 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
         End::TimedOut => text += "  the application's time was over\n",
     }
     text += &observation.host.as_ref().map_or_else(String::new, left);
-    for output in observation.outputs.iter().filter(|output| output.differing > 0) {
-        text += &format!(
+    text += &outputs(observation);
+    if observation.host_visible {
+        text += "  the host saw a difference before the end\n";
+    }
+    text + &conclusion(outcome)
+}
+
+/// The outputs that differ.
+fn outputs(observation: &Observation) -> String {
+    let differing = observation.outputs.iter().filter(|output| output.differing > 0);
+    let line = |output: &OutputDiff| {
+        format!(
             "  output {}: {} of {} elements differ, largest error {:.3e} absolute, {:.3e} relative\n",
             output.name,
             out::number(output.differing),
             out::number(output.elements),
             output.max_abs,
             output.max_rel
-        );
-    }
-    if observation.host_visible {
-        text += "  the host saw a difference before the end\n";
-    }
+        )
+    };
+    differing.map(line).collect()
+}
+
+fn conclusion(outcome: Outcome) -> String {
     let kind = outcome.kind().map_or_else(String::new, |kind| format!(", {kind}"));
-    text += &format!("outcome: {}{kind}\n", outcome.class());
-    text
+    format!("outcome: {}{kind}\n", outcome.class())
 }
 
 /// What is not there, of a fault that hit nothing.

@@ -12,6 +12,7 @@ use anyhow::anyhow;
 use campaign::names::file_name;
 use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, Summary};
 use methods::{Estimates, registry};
+use report::BitOutcomes;
 use serde::Serialize;
 use session::Session;
 use std::collections::BTreeSet;
@@ -111,7 +112,9 @@ pub(crate) fn irradiate(
     match ended {
         Ok(CampaignEnd::Finished(summary) | CampaignEnd::OutOfTime(summary)) => {
             let results = store.into_results();
-            show(&summary, estimates(session, &results)?.as_ref(), shown.json)?;
+            let numbers = session.stored_numbers();
+            let bits = numbers.map(|it| BitOutcomes::new(&results, &|bit| it.field(bit)).code(Code::Refused));
+            show_with_bits(&summary, estimates(session, &results)?.as_ref(), bits.transpose()?.as_ref(), shown.json)?;
             if !shown.json {
                 out::text(&format!("\nresults in {}\n", dir.display()))?;
             }
@@ -135,7 +138,7 @@ pub(crate) fn estimates(session: &Session, results: &Results) -> Result<Option<E
     session.estimates(results).code(Code::Refused)
 }
 
-/// A summary with the estimates of a method, as one document.
+/// A summary with the estimates of a method and the outcomes by bit, as one document.
 #[derive(Serialize)]
 struct Both<'a> {
     #[serde(flatten)]
@@ -143,20 +146,32 @@ struct Both<'a> {
     /// Why the rates of the summary are not those of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
-    method: &'a serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a serde_json::Value>,
+    #[serde(flatten)]
+    bits: Option<&'a BitOutcomes>,
 }
 
 /// Prints a summary, and what a method makes of the rows.
 pub(crate) fn show(summary: &Summary, estimates: Option<&Estimates>, json: bool) -> Result<(), Failure> {
+    show_with_bits(summary, estimates, None, json)
+}
+
+/// The same, with the outcomes by bit where the target system tells bits apart.
+fn show_with_bits(
+    summary: &Summary,
+    estimates: Option<&Estimates>,
+    bits: Option<&BitOutcomes>,
+    json: bool,
+) -> Result<(), Failure> {
     let note = registry::rates_elsewhere(summary.config.selection.method.as_ref());
-    match (json, estimates) {
-        (true, None) => out::json(summary),
-        (true, Some(estimates)) => out::json(&Both { summary, note, method: &estimates.json }),
-        (false, estimates) => {
-            let note = note.map(|why| format!("Of these runs alone: {why}.\n\n"));
-            let text = note.unwrap_or_default() + &report::text::summary(summary, fault::base_name);
-            let more = estimates.map(|estimates| format!("\n{}", report::study::text(&estimates.study)));
-            out::text(&(text + &more.unwrap_or_default()))
-        }
+    if json {
+        let note = note.filter(|_| estimates.is_some());
+        return out::json(&Both { summary, note, method: estimates.map(|it| &it.json), bits });
     }
+    let note = note.map(|why| format!("Of these runs alone: {why}.\n\n"));
+    let text = note.unwrap_or_default() + &report::text::summary(summary, fault::base_name);
+    let bits = bits.map(BitOutcomes::to_text).filter(|table| !table.is_empty()).map(|table| format!("\n{table}"));
+    let more = estimates.map(|estimates| format!("\n{}", report::study::text(&estimates.study)));
+    out::text(&(text + &bits.unwrap_or_default() + &more.unwrap_or_default()))
 }

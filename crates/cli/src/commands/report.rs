@@ -75,7 +75,7 @@ fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Fa
     let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
     let context = listing::context(name, &results.digest().map_err(refused)?, dir.display().to_string());
     let description = session::describe(results.config());
-    Report::new(results, Context { description, ..context }).map_err(refused)
+    Report::new(results, Context { description, fault_sentence: session::fault_sentence, ..context }).map_err(refused)
 }
 
 /// The stories of some faults, where the capsule is there to run them. A report without them is a report still.

@@ -32,6 +32,8 @@ fn a_network_is_irradiated_like_any_other_target() {
     assert!(run(&["report", path(&first), "--markdown", path(&report)]).status.success());
     let text = std::fs::read_to_string(report).unwrap();
     assert!(text.contains("In the stored output of one neuron") && !text.contains("PTX"), "{text}");
+    // Faults to be repeated are told in sentences.
+    assert!(text.contains("- In the inference on image ") && text.contains(" of the output of layer "), "{text}");
     assert!(run(&["resume", path(&first)]).status.success());
 }
 
@@ -131,4 +133,72 @@ fn networks_are_listed_with_their_layers() {
     let info = json(&["nn", "info", "fashion", "--json"]);
     assert_eq!((info["population"]["neurons"].as_u64(), info["accuracy"]["of"].as_u64()), (Some(19_600), Some(1000)));
     assert!(stdout(&run(&["nn", "info"])).contains("depthwise"));
+}
+
+#[test]
+fn numbers_of_every_format_are_hit_and_told_by_their_fields() {
+    for (format, bits, sizes) in [("fp32", 32, [1, 8, 23]), ("fp16", 16, [1, 5, 10]), ("bf16", 16, [1, 8, 7])] {
+        let dir = TempDir::new().unwrap();
+        let made = dir.path().join("made");
+        let words =
+            ["nn", "campaign", "fashion", "--format", format, "--runs", "600", "--seed", "4", "--out", path(&made)];
+        let found = json(&[&words[..], &["--json"]].concat());
+        let runs = |part: &serde_json::Value| part["runs"].as_u64().unwrap();
+        let by_bit = found["by_bit"].as_array().unwrap();
+        assert!(by_bit.len() == bits && by_bit.iter().map(runs).sum::<u64>() == 600, "{format}: {by_bit:?}");
+        let fields = found["by_field"].as_array().unwrap();
+        let names: Vec<&str> = fields.iter().map(|field| field["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["sign", "exponent", "mantissa"]);
+        // Bits of a field are together what the field is.
+        let mut from_below = by_bit.iter().map(runs);
+        for (field, size) in fields.iter().zip(sizes).rev() {
+            assert_eq!(from_below.by_ref().take(size).sum::<u64>(), runs(field), "{format}: {field}");
+            let rate = &field["sdc"];
+            assert!(rate["low"].as_f64() < rate["rate"].as_f64() && rate["rate"].as_f64() < rate["high"].as_f64());
+        }
+        let id = rows(&made)[0].site.fault().unwrap().to_owned();
+        let again = json(&["nn", "inject", "fashion", &id, "--format", format, "--json"]);
+        assert_eq!(again["site"]["id"], id.as_str());
+        let sentence = again["sentence"].as_str().unwrap();
+        let field = ["(sign)", "(exponent)", "(mantissa)"].iter().any(|field| sentence.contains(field));
+        assert!(sentence.starts_with("In the inference on image ") && field, "{sentence}");
+    }
+    let id = "image=17,layer=c3,tensor=out,at=5:3:11,model=flip,bits=14";
+    let text = stdout(&run(&["nn", "inject", "fashion", id, "--format", "fp16"]));
+    let sentence = "bit 14 (exponent) of the output of layer c3 at channel 5, row 3, column 11 flips.";
+    assert!(text.contains(sentence) && text.contains("the stored value 0x") && !text.contains("instruction"), "{text}");
+    for words in [&["nn", "inject", "fashion", id, "--format", "fp8"][..], &["nn", "campaign", "--format", "fp8"]] {
+        assert!(stderr(&run(words)).contains("there are fp32, fp16, bf16"), "{words:?}");
+    }
+    // INT8 has no such bit.
+    assert!(
+        stderr(&run(&["nn", "inject", "fashion", id])).contains("bits"),
+        "{}",
+        stderr(&run(&["nn", "inject", "fashion", id]))
+    );
+}
+
+#[test]
+fn runs_that_stop_early_are_counted_and_bits_have_a_table() {
+    let dir = TempDir::new().unwrap();
+    let made = |name: &str| dir.path().join(name);
+    let words = ["nn", "campaign", "fashion", "--runs", "2000", "--seed", "1", "--out"];
+    let text = stdout(&run(&[&words[..], &[path(&made("text"))]].concat()));
+    assert!(text.contains("stopped early: nothing differed any more before the output"), "{text}");
+    assert!(text.contains("\nbit  runs   masked         95 %"), "{text}");
+    let found = json(&[&words[..], &[path(&made("json")), "--json"]].concat());
+    let (speed, stopped) = (&found["speed"], &found["speed"]["stopped_early"]);
+    assert_eq!((speed["tiers"]["delta"].as_u64(), speed["tiers"].get("stopped")), (Some(2000), None));
+    let rate = stopped["rate"].as_f64().unwrap();
+    assert!((stopped["count"].as_u64().unwrap() as f64 / 2000.0 - rate).abs() < 1e-12);
+    assert!(stopped["low"].as_f64().unwrap() < rate && rate < stopped["high"].as_f64().unwrap());
+    // All of them are masked, and some more runs are.
+    assert!(rate < found["outcomes"]["masked"]["rate"].as_f64().unwrap());
+    assert_eq!((found["by_bit"].as_array().unwrap().len(), found.get("by_field")), (8, None));
+    let full = json(&[&words[..], &[path(&made("full")), "--engine", "full", "--json"]].concat());
+    assert_eq!((full["speed"].get("stopped_early"), &full["by_bit"]), (None, &found["by_bit"]));
+    // Values that replace all bits name none of them.
+    let out = made("zero");
+    let zero = ["nn", "campaign", "--model", "zero", "--runs", "50", "--out", path(&out)];
+    assert!(!stdout(&run(&zero)).contains("\nbit "));
 }

@@ -9,6 +9,7 @@
 
 mod error;
 mod region;
+mod words;
 
 use std::fmt;
 

@@ -1,5 +1,28 @@
 //! The formats in which values are stored.
 
+/// A field of a stored number of floating point, the most significant first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BitField {
+    /// The sign.
+    Sign,
+    /// The exponent.
+    Exponent,
+    /// The mantissa (the fraction).
+    Mantissa,
+}
+
+impl BitField {
+    /// Its name.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sign => "sign",
+            Self::Exponent => "exponent",
+            Self::Mantissa => "mantissa",
+        }
+    }
+}
+
 /// How a value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ValueFormat {
@@ -36,6 +59,21 @@ impl ValueFormat {
     #[must_use]
     pub fn bits(self) -> u32 {
         if self == Self::Fp32 { 32 } else { 16 }
+    }
+
+    /// The field that a bit is in; bits are numbered from the least significant one.
+    #[must_use]
+    pub fn field(self, bit: u32) -> BitField {
+        let mantissa = match self {
+            Self::Fp32 => 23,
+            Self::Fp16 => 10,
+            Self::Bf16 => 7,
+        };
+        match bit {
+            bit if bit < mantissa => BitField::Mantissa,
+            bit if bit + 1 < self.bits() => BitField::Exponent,
+            _ => BitField::Sign,
+        }
     }
 
     /// The stored bits of the value that is nearest, ties to even; too large ones are infinite.
@@ -110,6 +148,17 @@ mod tests {
         let fp16 = [0x3c00, 0xc000, 0x0001, 0x0400, 0x7bff, 0x7c00].map(|word| ValueFormat::Fp16.value(word));
         assert_eq!(fp16, [1.0, -2.0, 5.960_464_5e-8, 6.103_515_6e-5, 65504.0, f32::INFINITY]);
         assert_eq!(ValueFormat::Bf16.value(0x3f80), 1.0);
+    }
+
+    #[test]
+    fn the_fields_of_a_format_are_one_sign_bit_the_exponent_and_the_mantissa() {
+        for (format, sizes) in
+            [(ValueFormat::Fp32, [1, 8, 23]), (ValueFormat::Fp16, [1, 5, 10]), (ValueFormat::Bf16, [1, 8, 7])]
+        {
+            let of = |field| (0..format.bits()).filter(|&bit| format.field(bit) == field).count();
+            assert_eq!([BitField::Sign, BitField::Exponent, BitField::Mantissa].map(of), sizes, "{}", format.word());
+            assert_eq!(format.field(format.bits() - 1), BitField::Sign);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod run;
 mod step;
 mod target;
 
-pub use format::ValueFormat;
+pub use format::{BitField, ValueFormat};
 pub use network::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor};
 pub use run::{FloatDelta, FloatRun, float_forward};
 pub use target::{FloatTarget, FloatTargetError};

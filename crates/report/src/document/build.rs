@@ -33,6 +33,7 @@ impl Report {
             let Some(run) = site.example.take().and_then(|run| run.parse().ok()) else { continue };
             site.example = results.fault_of(run)?;
             site.command = site.example.as_deref().map(command);
+            site.sentence = site.example.as_deref().and_then(|fault| (context.fault_sentence)(results.config(), fault));
         }
         for run in others.into_iter().flatten().flatten() {
             report.shown.other_examples.extend(results.fault_of(run)?);

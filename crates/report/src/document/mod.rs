@@ -22,8 +22,10 @@ use crate::limits::bad_name;
 
 pub use capped::Capped;
 pub use fates::*;
+pub(crate) use parts::bits;
 pub(crate) use provenance::run_command;
 pub use provenance::{ReportProvenance, Setting};
+pub(crate) use scale::Scale;
 
 /// The format of the document.
 pub const REPORT_FORMAT: &str = "beamline.report/1";
@@ -273,6 +275,9 @@ pub struct SiteRates {
     /// exhaustive campaigns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
+    /// The example in a sentence, where its target system has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
     /// The command that repeats it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,

@@ -78,7 +78,7 @@ pub(super) fn instructions(operands: &[OperandCounts], scale: Scale, listing: &L
 }
 
 /// The bits of some operands, those that were hit.
-pub(super) fn bits<'a>(operands: impl Iterator<Item = &'a OperandCounts>, scale: Scale) -> Vec<BitRates> {
+pub(crate) fn bits<'a>(operands: impl Iterator<Item = &'a OperandCounts>, scale: Scale) -> Vec<BitRates> {
     let mut cells: BTreeMap<u32, ClassMasses> = BTreeMap::new();
     for operand in operands {
         for (bit, of) in (0..).zip(&operand.bits) {

@@ -10,15 +10,15 @@ use crate::measure::{ClassMasses, Mass, Measure};
 
 /// How counts become accounts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub(super) measure: Measure,
+pub(crate) struct Scale {
+    pub(crate) measure: Measure,
     /// Whether outputs are judged.
-    pub(super) judged: bool,
+    pub(crate) judged: bool,
 }
 
 impl Scale {
     /// The account of a cell.
-    pub(super) fn account(self, cell: &ClassMasses) -> RateAccount {
+    pub(crate) fn account(self, cell: &ClassMasses) -> RateAccount {
         RateAccount {
             runs: cell.runs(),
             not_landed: cell.not_landed,

@@ -99,6 +99,7 @@ impl<'a> Sites<'a> {
             share_of_bad: self.scale.share_of_bad(&of.cell, &self.all),
             // The run for now; its fault is looked up for those that are shown.
             example: example.map(|run| run.to_string()),
+            sentence: None,
             command: None,
             account: self.scale.account(&of.cell),
         }

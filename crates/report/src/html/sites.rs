@@ -76,7 +76,12 @@ fn examples(report: &Report) -> Markup {
             h3 { "See one happen" }
             p.soft { "Each of these repeats a fault of one of the first " (commands.len()) " bits of the first table of bits above, and tells what it does." }
             @for (site, command) in commands {
-                p.small.soft style="margin:.6rem 0 0" { (report.kernel(&site.kernel)) ", instruction " (site.pc) ", " (site.target) " bit " (site.bit) }
+                p.small.soft style="margin:.6rem 0 0" {
+                    @match &site.sentence {
+                        Some(sentence) => (sentence),
+                        None => { (report.kernel(&site.kernel)) ", instruction " (site.pc) ", " (site.target) " bit " (site.bit) },
+                    }
+                }
                 code.cmd tabindex="0" { (command) }
             }
         }

@@ -11,8 +11,8 @@ mod system;
 pub(crate) use capsule::of_recording;
 pub(crate) use program::fault;
 pub use program::machine_of;
-pub use system::SystemPart;
 pub(crate) use system::{OpenedSystem, System, SystemKind, WantedApplication};
+pub use system::{StoredNumbers, SystemPart};
 
 use crate::error::{ErrorKind, SessionError};
 use campaign::{Config, Description};
@@ -48,4 +48,10 @@ pub(crate) fn check(kind: &dyn SystemKind, config: &Config) -> Result<(), Sessio
 #[must_use]
 pub fn describe(config: &Config) -> Description {
     of(config).map_or_else(|_| Description::default(), |kind| kind.describe(config))
+}
+
+/// A fault of a campaign in a sentence, by its text id; none where its target system has no sentence for it.
+#[must_use]
+pub fn fault_sentence(config: &Config, id: &str) -> Option<String> {
+    of(config).ok().and_then(|kind| kind.sentence(config, id))
 }

@@ -1,6 +1,6 @@
 //! A neural network on its images.
 
-use super::system::{System, SystemKind, SystemPart};
+use super::system::{StoredNumbers, System, SystemKind, SystemPart};
 use crate::error::{ErrorKind, SessionError};
 use crate::networks;
 use campaign::{Config, Description, EngineOffer, Site, TargetSystem};
@@ -40,6 +40,11 @@ impl SystemKind for NetworkKind {
         nn::describe(&config.selection, networks::format_of(networks::named(&config.capsule).unwrap_or_default()))
     }
 
+    fn sentence(&self, config: &Config, id: &str) -> Option<String> {
+        let format = networks::format_of(networks::named(&config.capsule).unwrap_or_default());
+        nn::Fault::parse(id).ok().map(|fault| fault.sentence(format))
+    }
+
     fn open(&self, config: &Config, _: bool) -> Result<Box<dyn System>, SessionError> {
         Ok(Box::new(NetworkSystem(networks::open_named(networks::named(&config.capsule).unwrap_or_default())?)))
     }
@@ -67,6 +72,10 @@ impl System for NetworkSystem {
     fn parts(&self) -> Vec<SystemPart> {
         let layers = self.0.layers().into_iter();
         layers.map(|layer| SystemPart { name: layer.name, group: layer.class.to_owned() }).collect()
+    }
+
+    fn stored_numbers(&self) -> Option<StoredNumbers> {
+        Some(self.0.format().map_or(StoredNumbers::Integers, StoredNumbers::Floats))
     }
 
     fn site(&self, id: &str) -> Result<Site, SessionError> {

@@ -4,6 +4,7 @@ use crate::error::{ErrorKind, SessionError};
 use campaign::{Config, Description, Engine, EngineOffer, Engines, Live, Site, TargetSystem};
 use inject::CapsuleTarget;
 use methods::{Applied, registry};
+use nn::ValueFormat;
 use outcome::{Criteria, Observation};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -29,6 +30,12 @@ pub(crate) trait SystemKind: Sync {
 
     /// Its faults in sentences for reports.
     fn describe(&self, config: &Config) -> Description;
+
+    /// A fault of it in a sentence, by its text id; none where the id alone is what there is to read.
+    fn sentence(&self, config: &Config, id: &str) -> Option<String> {
+        let _ = (config, id);
+        None
+    }
 
     /// Opens what the configuration names and executes its golden run. With `infer`, types of outputs that the
     /// configuration does not give are read off the program.
@@ -111,6 +118,11 @@ pub(crate) trait System: Debug + Send + Sync {
         }
     }
 
+    /// How the numbers are stored whose bits its faults hit; none where numbers are stored in several ways.
+    fn stored_numbers(&self) -> Option<StoredNumbers> {
+        None
+    }
+
     /// The site of a fault, by its text id.
     ///
     /// # Errors
@@ -134,4 +146,24 @@ pub struct SystemPart {
     pub name: String,
     /// Its group, as `by_group` of a summary has it.
     pub group: String,
+}
+
+/// How the numbers of a target system are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredNumbers {
+    /// As integers, whose bits have numbers alone.
+    Integers,
+    /// In a format of floating point, whose bits have fields.
+    Floats(ValueFormat),
+}
+
+impl StoredNumbers {
+    /// The name of the field that a bit is in, where numbers have fields.
+    #[must_use]
+    pub fn field(self, bit: u32) -> Option<&'static str> {
+        match self {
+            Self::Integers => None,
+            Self::Floats(format) => Some(format.field(bit).word()),
+        }
+    }
 }
