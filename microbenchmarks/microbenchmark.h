@@ -139,9 +139,13 @@ inline std::string& line() {
 
 template <class... Arguments>
 void print(const char* format, Arguments... arguments) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, arguments...);
-    line() += text;
+    if constexpr (sizeof...(arguments) == 0) {
+        line() += format;
+    } else {
+        char text[256];
+        std::snprintf(text, sizeof text, format, arguments...);
+        line() += text;
+    }
 }
 
 // Names this run in a log to which several processes write: processes that run at once differ in their numbers.
