@@ -19,6 +19,8 @@ const WRAPPER: u32 = 0x4662_43b1;
 const WRAPPER_BYTES: usize = 24;
 /// Where the address stands in it.
 const ADDRESS: usize = 8;
+/// Addresses of a process are below this.
+const ADDRESSES: u64 = 1 << 46;
 /// Segments begin at multiples of this.
 const PAGE: u64 = 0x1000;
 
@@ -159,8 +161,11 @@ impl NewSegment {
         let size = size_of::<ProgramHeader64<LittleEndian>>();
         let header = elf.elf_header().e_phoff(LittleEndian) as usize + note * size;
         let end = headers.iter().map(|it| it.p_vaddr(LittleEndian).saturating_add(it.p_memsz(LittleEndian))).max();
+        let address = end.unwrap_or(0).checked_next_multiple_of(PAGE).filter(|address| *address < ADDRESSES);
+        let address =
+            address.ok_or(ExecutableError::Malformed("its segments end beyond all addresses of a process"))?;
         let offset = (elf.data().len() as u64).next_multiple_of(PAGE);
-        Ok(Self { header, offset, address: end.unwrap_or(0).next_multiple_of(PAGE), bytes: Vec::new() })
+        Ok(Self { header, offset, address, bytes: Vec::new() })
     }
 
     /// Puts a fat binary into it; its address.

@@ -70,13 +70,12 @@ impl Goal {
 const RECORDS: &[(&str, Goal, &str)] = &[
     ("pathfinder", Goal::Proxy, include_str!("../../../../records/search/pathfinder_advance_rows_proxy.json")),
     ("pathfinder", Goal::Five, include_str!("../../../../records/search/pathfinder_advance_rows_five.json")),
-    ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
     ("blackscholes", Goal::Proxy, include_str!("../../../../records/search/blackscholes_price_proxy.json")),
     ("blackscholes", Goal::Five, include_str!("../../../../records/search/blackscholes_price_five.json")),
-    ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
     ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
     ("conv2d", Goal::Five, include_str!("../../../../records/search/conv2d_convolve_five.json")),
-    ("mvt", Goal::Five, include_str!("../../../../records/search/mvt_mvt_kernel1_five.json")),
+    ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
+    ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
     ("hotspot", Goal::Rate, include_str!("../../../../records/search/hotspot_sdc.json")),
     ("sobel", Goal::Rate, include_str!("../../../../records/search/sobel_sdc.json")),
 ];
