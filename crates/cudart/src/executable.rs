@@ -33,6 +33,8 @@ pub struct ChangedExecutable {
     pub changed: usize,
     /// Fat binaries that have what they had.
     pub left: usize,
+    /// Machine code and PTX for newer devices than the new text is for, as `sm_90` or `compute_90`: it went with the old text.
+    pub dropped: Vec<String>,
 }
 
 /// Why the device code of a file cannot be changed.
@@ -45,7 +47,9 @@ pub enum ExecutableError {
     #[error("it has no section {WRAPPERS}: nvcc has put no device code into it")]
     NoCode,
     /// Its device code was linked by itself.
-    #[error("its device code was linked separately (-rdc=true), so that its PTX is not what runs")]
+    #[error(
+        "none of its PTX was replaced, and some of its device code was linked separately (-rdc=true), where PTX is not what runs"
+    )]
     Linked,
     /// Something in it is not where it should be.
     #[error("{0}")]
@@ -67,20 +71,24 @@ pub fn with_code(file: &[u8], code: &dyn Fn(&str) -> Option<String>) -> Result<C
     let place =
         wrappers.file_range().ok_or(ExecutableError::Malformed("its wrappers of fat binaries are not in the file"))?.0;
     let mut new = NewSegment::of(&elf)?;
-    let mut changed = ChangedExecutable { bytes: file.to_vec(), changed: 0, left: 0 };
+    let mut changed = ChangedExecutable { bytes: file.to_vec(), changed: 0, left: 0, dropped: Vec::new() };
+    let mut is_linked = false;
     for (number, wrapper) in bytes.chunks_exact(WRAPPER_BYTES).enumerate() {
         let word = |at: usize| u32::from_le_bytes([wrapper[at], wrapper[at + 1], wrapper[at + 2], wrapper[at + 3]]);
         if word(0) != WRAPPER {
             return Err(ExecutableError::Malformed("a wrapper of a fat binary has another magic number"));
         }
+        // Linking adds a wrapper of its own, which has nothing but what -rdc=true put there.
         if word(4) != 1 {
-            return Err(ExecutableError::Linked);
+            is_linked = true;
+            changed.left += 1;
+            continue;
         }
         let offset = number * WRAPPER_BYTES + ADDRESS;
         let stored = wrapper[ADDRESS..ADDRESS + 8].try_into().map_or(0, u64::from_le_bytes);
         let addend = addend_of(&elf, at + offset as u64)?;
         let address = addend.as_ref().map_or(stored, |(_, addend)| *addend);
-        match other_code(loaded(&elf, file, address)?, code)? {
+        match other_code(loaded(&elf, file, address)?, code, &mut changed.dropped)? {
             None => changed.left += 1,
             Some(fatbin) => {
                 changed.changed += 1;
@@ -92,16 +100,30 @@ pub fn with_code(file: &[u8], code: &dyn Fn(&str) -> Option<String>) -> Result<C
     }
     if changed.changed > 0 {
         new.write(&mut changed.bytes);
+    } else if is_linked {
+        return Err(ExecutableError::Linked);
     }
     Ok(changed)
 }
 
 /// A fat binary with the code that takes the place of what begins here, if any does.
-fn other_code(fatbin: &[u8], code: &dyn Fn(&str) -> Option<String>) -> Result<Option<Vec<u8>>, ExecutableError> {
-    for image in fatbin::parse(fatbin)?.iter().filter(|image| image.kind == ImageKind::Ptx) {
+fn other_code(
+    fatbin: &[u8],
+    code: &dyn Fn(&str) -> Option<String>,
+    dropped: &mut Vec<String>,
+) -> Result<Option<Vec<u8>>, ExecutableError> {
+    let images = fatbin::parse(fatbin)?;
+    for image in images.iter().filter(|image| image.kind == ImageKind::Ptx) {
         let text = image.unpack()?;
         let text = String::from_utf8_lossy(&text);
         if let Some(new) = code(text.trim_end_matches('\0')) {
+            let newer = images.iter().filter(|other| other.arch > image.arch);
+            dropped.extend(newer.map(|other| match other.kind {
+                ImageKind::Ptx => other.compute(),
+                _ => format!("sm_{}", other.arch),
+            }));
+            dropped.sort();
+            dropped.dedup();
             return Ok(Some(fatbin::of_ptx(&new, image)));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::commands::harden_choice::{Chosen, chosen};
-use crate::commands::harden_executable::{HardenedExecutable, executable};
+use crate::commands::harden_executable::{HardenedExecutable, executable, is_same};
 use crate::commands::harden_gpu::{Timed, timed};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
@@ -19,6 +19,7 @@ use methods::hardening::{
 use serde::Serialize;
 use session::capsules;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// What rates over all instructions do not say.
@@ -102,6 +103,11 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
             "harden by {} with --loads: loads are executed twice by drdv, fastsig-drdv, sriv and fastsig-sriv alone",
             args.scheme.word()
         );
+        return Err(Failure::new(Code::Usage, error));
+    }
+    if is_same(Path::new(&args.capsule), &args.out) {
+        let error =
+            anyhow!("write {}: it is the capsule that is hardened; name another file with --out", args.out.display());
         return Err(Failure::new(Code::Usage, error));
     }
     let runs = if proxy { 0 } else { args.runs };

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::out::{number, percent};
-use anyhow::{Context, Error};
+use anyhow::{Context, Error, anyhow};
 use campaign::summary::Rate;
 use inject::Setup;
 use methods::hardening::{ExecutedCode, ProtectionChoice, ProtectionDemand, ProtectionForecast};
@@ -48,6 +48,18 @@ pub(crate) fn chosen(args: &args::Harden) -> Result<Option<(ProtectionChoice, Ch
     // What the file says is wrong before anything is run.
     let document = args.from.as_deref().map(read).transpose().code(Code::Refused)?;
     let target = capsules::ready(&args.capsule, &Setup::default())?;
+    if let (Some(document), Some(from)) = (&document, &args.from) {
+        let of = document["original"].as_str().or_else(|| document["capsule"]["digest"].as_str());
+        let digest = target.golden_run().capsule().digest().to_string();
+        if let Some(of) = of.filter(|of| **of != digest) {
+            let error = anyhow!(
+                "take {}: it is of another capsule (digest {of}) than {} (digest {digest}); make it of that one",
+                from.display(),
+                args.capsule
+            );
+            return Err(Failure::new(Code::Refused, error));
+        }
+    }
     let code = ExecutedCode::of(target.golden_run(), args.loads).code(Code::Refused)?;
     let (choice, forecast, by) = match (&document, args.overhead, args.coverage) {
         (Some(document), overhead, coverage) => {

@@ -7,8 +7,9 @@ use anyhow::{Context as _, anyhow};
 use capsule::{Capsule, RecordedModule};
 use cudart::executable::{ChangedExecutable, with_code};
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An executable with protected kernels.
 #[derive(Serialize)]
@@ -18,6 +19,8 @@ pub(super) struct HardenedExecutable {
     changed: usize,
     /// Those that are as they were: no work of them was recorded, or nothing of them is protected.
     left: usize,
+    /// Code for newer devices than the protected PTX, which the copy does not have any more.
+    dropped: Vec<String>,
 }
 
 /// An executable that is to be written.
@@ -34,6 +37,13 @@ pub(super) fn executable(
     hardened: &Capsule,
 ) -> Result<Option<UnwrittenExecutable>, Failure> {
     let (Some(from), Some(to)) = (&args.executable, &args.executable_out) else { return Ok(None) };
+    if args.scheme.is_proxy() {
+        let error = anyhow!(
+            "harden an executable by {}: it is a performance proxy, which protects nothing",
+            args.scheme.word()
+        );
+        return Err(Failure::new(Code::Usage, error));
+    }
     if args.scheme.doubles_blocks() {
         let error = anyhow!(
             "harden an executable by {}: blocks have twice as many threads, and the executable launches the old number",
@@ -41,8 +51,10 @@ pub(super) fn executable(
         );
         return Err(Failure::new(Code::Usage, error));
     }
-    if from.canonicalize().is_ok_and(|from| to.canonicalize().is_ok_and(|to| from == to)) {
-        let error = anyhow!("write {}: it is the executable itself; name another file for the copy", to.display());
+    let others =
+        [(from.as_path(), "the executable itself"), (Path::new(&args.capsule), "the capsule"), (&args.out, "--out")];
+    if let Some((_, what)) = others.into_iter().find(|(other, _)| is_same(other, to)) {
+        let error = anyhow!("write {}: it is {what}; name another file for the copy", to.display());
         return Err(Failure::new(Code::Usage, error));
     }
     let read = || format!("read {}", from.display());
@@ -70,6 +82,11 @@ pub(super) fn executable(
     Ok(Some(UnwrittenExecutable { from: from.clone(), to: to.clone(), changed }))
 }
 
+/// Whether two paths lead to one file.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 impl UnwrittenExecutable {
     /// Writes it; who may execute the original may execute it.
     pub(super) fn write(self) -> Result<HardenedExecutable, Failure> {
@@ -77,17 +94,23 @@ impl UnwrittenExecutable {
         let path = self.to.display().to_string();
         let permitted = fs::metadata(&self.from).and_then(|it| fs::set_permissions(&self.to, it.permissions()));
         permitted.with_context(|| format!("make {path} executable")).code(Code::Usage)?;
-        Ok(HardenedExecutable { path, changed: self.changed.changed, left: self.changed.left })
+        let ChangedExecutable { changed, left, dropped, .. } = self.changed;
+        Ok(HardenedExecutable { path, changed, left, dropped })
     }
 }
 
 impl HardenedExecutable {
     /// It in a line.
     pub(super) fn text(&self) -> String {
-        let Self { path, changed, left } = self;
-        format!(
-            "{path}: {changed} of {} fat binaries have protected code; it runs as the original does\n",
-            changed + left
-        )
+        let Self { path, changed, left, dropped } = self;
+        let mut text = format!("{path}: {changed} of {} fat binaries have protected code\n", changed + left);
+        if !dropped.is_empty() {
+            let _ = writeln!(
+                text,
+                "{} of it is left out: devices that it is for compile the protected PTX, which is for older ones",
+                dropped.join(", ")
+            );
+        }
+        text
     }
 }

@@ -8,7 +8,7 @@ use super::fitness::{Fitness, FitnessKind, ProfiledLaunch, main_kernel};
 use super::objective::Objective;
 use super::search::Budget;
 use super::searchers::{SEARCHERS, SearcherOffer};
-use super::show::{Outcome, answer};
+use super::show::{Outcome, answer, refused};
 use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, CommandOption, InputCommand, InputRequest, Options};
 use crate::two_level::IpaTable;
@@ -167,7 +167,11 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     }
     let asked: Vec<&Entry> = entries.iter().filter(|it| searcher == "all" || it.searcher == searcher).collect();
     let best = crown(&mut bench, &asked, &rules, seed)?.ok_or_else(|| {
-        StudyError::Nothing("inputs", format!("none of {} inputs of {name} could be run", rules.budget.inputs))
+        let reasons = refused(&entries).into_iter().map(|(why, count)| format!("{count}: {why}")).collect::<Vec<_>>();
+        StudyError::Nothing(
+            "inputs",
+            format!("none of those of {name} that were asked for could be run: {}", reasons.join("; ")),
+        )
     })?;
     if let Ok(capsule) = bench.run(&best.point)? {
         let dir = bench.campaigns.dir.clone();

@@ -73,6 +73,9 @@ pub(super) fn enter(
     seed: u64,
 ) -> Result<Entry, StudyError> {
     let (before, measured) = (bench.cost, Objective::Sdc);
+    let name = format!("{}, {}, seed {seed}", bench.inputs.name(), offer.name);
+    let mut budget = rules.budget.times(if offer.guidance == Guidance::Objective { 1 } else { rules.times });
+    (bench.campaigns.told)(&name, &StudyEvent::Inputs { done: 0, all: budget.inputs, best: None });
     let probabilities = match offer.guidance {
         Guidance::Expected => {
             let point = bench.inputs.space().reference();
@@ -89,10 +92,10 @@ pub(super) fn enter(
         (Guidance::Objective | Guidance::Measured, objective) => Valuation::Halving(objective),
     };
     let mut searcher = (offer.make)(bench.inputs.space(), seed);
-    let budget = rules.budget.times(if offer.guidance == Guidance::Objective { 1 } else { rules.times });
-    let name = format!("{}, {}, seed {seed}", bench.inputs.name(), offer.name);
+    // What precedes the evaluations is a part of the time.
+    let spent = bench.cost.seconds - before.seconds;
+    budget.seconds = budget.seconds.map(|seconds| (seconds - spent).max(0.0));
     let (mut done, mut best) = (0, None);
-    (bench.campaigns.told)(&name, &StudyEvent::Inputs { done, all: budget.inputs, best });
     let mut found = search(searcher.as_mut(), budget, &mut |batch| {
         let evaluations = bench.evaluate(batch, valuation, seed)?;
         done += evaluations.len() as u64;

@@ -63,9 +63,10 @@ impl Genetic {
                 }
             }
         }
-        if draws.unit() < MUTATION {
-            let parameters = self.space.parameters();
-            let number = draws.below(parameters.len() as u64).unwrap_or_default() as usize;
+        let parameters = self.space.parameters();
+        if draws.unit() < MUTATION
+            && let Some(number) = draws.below(parameters.len() as u64).map(|number| number as usize)
+        {
             for _ in 0..REDRAWS {
                 let changed = child.with(number, parameters[number].draw(draws));
                 if changed != child {

@@ -60,16 +60,6 @@ impl Outcome {
         }
     }
 
-    /// By reason, inputs that have no value.
-    fn refused(&self) -> BTreeMap<&str, u64> {
-        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        // Several searches may have asked for the same input.
-        let refused: BTreeMap<_, _> =
-            self.entries.iter().flat_map(|entry| &entry.found.refused).map(|(input, why)| (input, why)).collect();
-        refused.into_values().for_each(|why| *reasons.entry(why).or_default() += 1);
-        reasons
-    }
-
     /// The best answer of random search, if it is better than that of the searcher which was asked for, interval against interval.
     fn better_random(&self) -> Option<&Measured> {
         let random = self.entries.iter().filter(|entry| entry.searcher == SEARCHERS[0].name);
@@ -81,6 +71,16 @@ impl Outcome {
     fn first(&self) -> Option<&Entry> {
         self.entries.iter().find(|entry| self.searcher == "all" || entry.searcher == self.searcher)
     }
+}
+
+/// By reason, inputs that have no value.
+pub(super) fn refused(entries: &[Entry]) -> BTreeMap<&str, u64> {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    // Several searches may have asked for the same input.
+    let refused: BTreeMap<_, _> =
+        entries.iter().flat_map(|entry| &entry.found.refused).map(|(input, why)| (input, why)).collect();
+    refused.into_values().for_each(|why| *reasons.entry(why).or_default() += 1);
+    reasons
 }
 
 /// The options of a search on the command line that repeats it.
@@ -106,7 +106,7 @@ pub(super) fn answer(it: &Outcome, options: &Options, inputs: &dyn Inputs) -> An
     study.tables.push(costs(it));
     study.plots.push(course(it));
     if let Some(last) = study.tables.last_mut() {
-        let refused = it.refused();
+        let refused = refused(&it.entries);
         last.notes.extend(refused.iter().map(|(why, count)| format!("{count} inputs could not be run: {why}.")));
         last.notes.push(format!("The input: {}", inputs.command(&it.best.point)));
         last.notes.push(format!("The search again: {command}"));
@@ -127,7 +127,7 @@ pub(super) fn answer(it: &Outcome, options: &Options, inputs: &dyn Inputs) -> An
         "evaluations": it.first().map_or(0, |entry| entry.found.evaluations()),
         "searches": it.entries.iter().map(entry_document).collect::<Vec<_>>(),
         "comparison": if it.repeat > 1 { comparison::document(&compared) } else { Value::Null },
-        "refused": it.refused(),
+        "refused": refused(&it.entries),
         "speed": speed(it),
         "command": command,
         "record": inputs.command(&it.best.point),
@@ -170,6 +170,14 @@ fn answers(it: &Outcome) -> Table {
         table.notes.push(format!(
             "Random search found an input with a higher {measure}, beyond both intervals: {}.",
             random.point
+        ));
+    }
+    if let (Some(reference), Some(best)) = (it.reference.value, it.best.value)
+        && reference.low > best.high
+    {
+        table.notes.push(format!(
+            "The reference has a higher {measure} than the input that was found, beyond both intervals: the search found nothing that is \
+             more vulnerable."
         ));
     }
     if it.repeat > 1 || it.searcher == "all" {
