@@ -47,9 +47,7 @@ pub enum ExecutableError {
     #[error("it has no section {WRAPPERS}: nvcc has put no device code into it")]
     NoCode,
     /// Its device code was linked by itself.
-    #[error(
-        "none of its PTX was replaced, and some of its device code was linked separately (-rdc=true), where PTX is not what runs"
-    )]
+    #[error("its device code was linked separately (-rdc=true), so that its PTX is not what runs")]
     Linked,
     /// Something in it is not where it should be.
     #[error("{0}")]
@@ -117,6 +115,9 @@ fn other_code(
         let text = image.unpack()?;
         let text = String::from_utf8_lossy(&text);
         if let Some(new) = code(text.trim_end_matches('\0')) {
+            if image.is_relocatable() {
+                return Err(ExecutableError::Linked);
+            }
             let newer = images.iter().filter(|other| other.arch > image.arch);
             dropped.extend(newer.map(|other| match other.kind {
                 ImageKind::Ptx => other.compute(),

@@ -159,7 +159,7 @@ fn an_executable_runs_with_protected_kernels_as_it_did() {
     assert_eq!(instructions(&again), instructions(&hardened));
     assert!(instructions(&again) > instructions(&recorded));
     // What cannot be is refused before anything is written.
-    let not = at("not");
+    let (not, copy) = (at("not"), at("copy"));
     let refused = |capsule: &str, scheme: &str, executable: &str, to: &str| {
         let words = ["harden", capsule, "--scheme", scheme, "--runs", "0", "--out", &not];
         let output = run(&[&words[..], &["--executable", executable, "--executable-out", to]].concat());
@@ -167,12 +167,15 @@ fn an_executable_runs_with_protected_kernels_as_it_did() {
         stderr(&output)
     };
     for (capsule, scheme, executable, to, part) in [
-        (recorded.as_str(), "tld", program.as_str(), not.as_str(), "blocks have twice as many threads"),
-        ("pathfinder", "drdv", &program, &not, "none of its PTX is that of pathfinder"),
+        (recorded.as_str(), "tld", program.as_str(), copy.as_str(), "blocks have twice as many threads"),
+        (&recorded, "hw-sig", &program, &copy, "it is a performance proxy"),
+        ("pathfinder", "drdv", &program, &copy, "none of its PTX is that of pathfinder"),
+        (&recorded, "drdv", &program, &not, "it is --out; name another file for the copy"),
+        (&recorded, "drdv", &program, &recorded, "it is the capsule; name another file for the copy"),
         (&recorded, "drdv", &program, &program, "name another file for the copy"),
-        (&recorded, "drdv", &recorded, &not, "it is not an executable or library of 64 bits"),
-        (&recorded, "drdv", "/bin/sh", &not, "nvcc has put no device code into it"),
-        (&recorded, "drdv", "/nonexistent", &not, "read /nonexistent"),
+        (&recorded, "drdv", &recorded, &copy, "it is not an executable or library of 64 bits"),
+        (&recorded, "drdv", "/bin/sh", &copy, "nvcc has put no device code into it"),
+        (&recorded, "drdv", "/nonexistent", &copy, "read /nonexistent"),
     ] {
         let said = refused(capsule, scheme, executable, to);
         assert!(said.contains(part), "{part}: {said}");
