@@ -36,7 +36,7 @@ fn an_edited_row_is_an_error_and_not_a_result() {
             "`outcome` is `due` with kind `assert`, which no run has that",
         ),
         ("outputs = '[[[['", "`outputs` is `[[[[`, which can be a list of comparisons as JSON (invalid type: sequence"),
-        ("tier = 'warp'", "`tier` is `warp`, which can be full, delta, lanes, live"),
+        ("tier = 'warp'", "`tier` is `warp`, which can be full, delta, stopped, lanes, live"),
         ("weight = -1", "`weight` is `-1`, which can be a number that is not negative"),
         (
             "landed_before = NULL, landed_after = '0x1'",
