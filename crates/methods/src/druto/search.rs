@@ -72,11 +72,7 @@ pub(super) fn search(
     let mut found =
         Found { best: None, refused: Vec::new(), course: Vec::new(), seconds: Vec::new(), cost: Cost::default() };
     let (mut best, mut idle, mut choosing) = (None, 0, 0.0);
-    let has_time = |found: &Found, choosing: f64| {
-        found.seconds.is_empty() && choosing == 0.0
-            || budget.seconds.is_none_or(|most| choosing + found.seconds.iter().sum::<f64>() < most)
-    };
-    while found.evaluations() < budget.inputs && idle < IDLE && has_time(&found, choosing) {
+    while found.evaluations() < budget.inputs && idle < IDLE {
         let start = now();
         let asked = searcher.ask();
         choosing += start.elapsed().as_secs_f64();
@@ -94,6 +90,9 @@ pub(super) fn search(
         }
         let value = |point: &Point| known.get(&point.to_string()).copied().flatten();
         searcher.tell(asked.into_iter().map(|point| (point.clone(), value(&point))).collect());
+        if budget.seconds.is_some_and(|most| choosing + found.seconds.iter().sum::<f64>() >= most) {
+            break;
+        }
     }
     Ok(found)
 }
