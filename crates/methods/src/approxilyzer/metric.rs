@@ -149,8 +149,7 @@ impl ErrorMetric {
             history.all::<f64>(NUMBER)?.into_iter().map(|(outputs, number)| (outputs, Ok(number))).collect();
         let kept = known.len();
         let answers = Mutex::new(Answers { numbers: kept, failures: 0, known });
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = campaigns.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, pilots.len().max(1));
+        let jobs = campaigns.workers().clamp(1, pilots.len().max(1));
         let (next, mut found, mut failure) = (AtomicUsize::new(0), BTreeMap::new(), None);
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel::<Compared>();

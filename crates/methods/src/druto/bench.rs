@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use space::Point;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
-use std::thread::{self, available_parallelism};
+use std::thread;
 
 use super::cells::{CellFaults, Cells};
 use super::ends::{Ends, Rate, Tally};
@@ -106,10 +106,8 @@ impl<'a, 'c> Bench<'a, 'c> {
 
     /// Inputs that are run at once: one for each worker, if memory has room for as many that are as large as they may be.
     pub(super) fn at_once(&self) -> usize {
-        let workers =
-            self.campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
         let room = MOST_INSTRUCTIONS / self.inputs.space().limits().instructions.max(1);
-        workers.min(room as usize).max(1)
+        self.campaigns.workers().min(room as usize).max(1)
     }
 
     /// Runs those of the inputs that are not known, all at once, so that what asks for them next finds them open. One that had too

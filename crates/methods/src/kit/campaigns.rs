@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
 
 /// An event of a study.
 #[derive(Debug)]
@@ -221,6 +222,12 @@ impl<'a> Campaigns<'a> {
     #[must_use]
     pub fn interrupted(&self) -> StudyError {
         if self.history.is_some() { StudyError::Interrupted } else { StudyError::Unkept }
+    }
+
+    /// Workers of what is done beside campaigns: as many as were said, or one for each core.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.jobs.map_or_else(|| available_parallelism().map_or(1, usize::from), |jobs| jobs as usize)
     }
 
     /// Whether the work in hand is to end.

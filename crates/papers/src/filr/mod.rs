@@ -12,7 +12,6 @@ use crate::statements::tally;
 use methods::kit::StudyError;
 use nn::filr::{Filr, FilrError, Settings, analyse};
 use nn::{NetworkTarget, bundled};
-use std::thread::available_parallelism;
 
 /// The kind of runs that are injections into each feature map.
 const INJECTIONS: &str = "map";
@@ -48,12 +47,11 @@ fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, St
 
 fn of_seed(shop: &PageContext<'_, '_>, target: &NetworkTarget, seed: u64) -> Result<Filr, StudyError> {
     let said = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
-    let cores = || available_parallelism().map_or(1, usize::from);
     let settings = Settings {
         injections_per_map: said(INJECTIONS),
         seed,
         exhaustive_images: if seed == 1 { said(IMAGES) as usize } else { 0 },
-        threads: shop.campaigns.jobs.map_or_else(cores, |jobs| jobs as usize),
+        threads: shop.campaigns.workers(),
         ..Settings::default()
     };
     analyse(target, &settings, shop.campaigns.stop, &mut |_, _| {}).map_err(|error| match error {

@@ -15,7 +15,6 @@ use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use crate::statements::tally;
 use measured::{Measured, NETWORK, measure};
 use methods::kit::StudyError;
-use std::thread::available_parallelism;
 
 /// The kind of campaigns whose runs hit each element with the same chance.
 const ALL: &str = "all";
@@ -45,8 +44,7 @@ fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, St
     if only.is_some_and(|only| only != NETWORK) {
         return Ok(Vec::new());
     }
-    let cores = || available_parallelism().map_or(1, usize::from);
-    let threads = shop.campaigns.jobs.map_or_else(cores, |jobs| jobs as usize);
+    let threads = shop.campaigns.workers();
     let said = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
     let found = measure(threads, shop.campaigns.stop, [ALL, LAYER, PATTERN].map(said), BLOCKS)?;
     Ok(if only.is_some() { Vec::new() } else { pieces(&found) })

@@ -5,9 +5,7 @@ use campaign::{Planner, RunIndex, SelectionWords, Subject as _};
 use fault::{Fault, base_name};
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread::available_parallelism;
 
 use super::arrays::{DeclaredVariable, FollowedArrays, arrays};
 use super::follow::TrackedRun;
@@ -167,8 +165,7 @@ fn of_many(request: &Request, followed: &FollowedArrays, campaigns: &mut Campaig
             rows.add(region, sites[it.run].fault().unwrap_or_default(), &it, &kernels, arrays);
         }
     };
-    let jobs =
-        campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), |jobs| jobs as usize);
+    let jobs = campaigns.workers();
     KeptRuns::open(&campaigns.dir, &request.capsule, followed)?.follow(&sites, jobs, campaigns.stop, &mut see)?;
     let (json, study) = show::spread(request.capsule.name(), method.regions(), followed, &spread, &graph);
     let mut files = Vec::new();
