@@ -20,9 +20,12 @@ pub(crate) struct Args {
     /// How many random kernels, beside the modules of tests and workloads
     #[arg(long, default_value_t = 100)]
     kernels: u64,
-    /// The key of their choices
+    /// The key of all choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Of the modules with faults or protection, one in this number, chosen by the seed
+    #[arg(long, value_name = "N", default_value = "1")]
+    one_in: std::num::NonZeroU64,
 }
 
 /// A module: where it is from, and its text.
@@ -33,8 +36,10 @@ pub(crate) fn ptxas(args: &Args) -> Result<()> {
     let assembler = nvcc::install()?.root.join("bin/ptxas");
     let mut sources = tests()?;
     sources.extend(recorded()?);
-    sources.extend(with_faults(&recorded()?)?);
-    sources.extend(protected(&recorded()?)?);
+    let written = [with_faults(&recorded()?)?, protected(&recorded()?)?].concat();
+    let is_chosen = |number: u64| (number + args.seed).is_multiple_of(args.one_in.get());
+    let left_out = (0..written.len() as u64).filter(|number| !is_chosen(*number)).count();
+    sources.extend((0..).zip(written).filter(|(number, _)| is_chosen(*number)).map(|(_, source)| source));
     let forms = Forms::all()?;
     let random = |number| (format!("random kernel {number}"), Kernel::new(&forms, args.seed, number).ptx);
     sources.extend((0..args.kernels).map(random));
@@ -44,7 +49,7 @@ pub(crate) fn ptxas(args: &Args) -> Result<()> {
     });
     let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     ensure!(wrong.is_empty(), "{} of {} are not taken:\n{}", wrong.len(), sources.len(), wrong.join("\n"));
-    say(&format!("ptxas takes all {} modules as we print them", sources.len()))
+    say(&format!("ptxas takes all {} modules as we print them; seed {}, {left_out} left out", sources.len(), args.seed))
 }
 
 /// The kernel tests, but for those whose text is wrong on purpose, and those with kernels that are refused, which cannot be

@@ -17,6 +17,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) placement: &'a Placement,
     /// What a call of the function has of its own.
     pub(crate) frame: &'a BTreeMap<Symbol, FrameRange>,
+    /// Where a shared variable lies in the shared memory of a block.
+    pub(crate) shared: &'a dyn Fn(Symbol) -> Option<u32>,
 }
 
 impl Teller<'_> {
@@ -143,7 +145,8 @@ impl Teller<'_> {
             Src::Address(Base::Reg(register), offset) => Some((Some(*register), *offset)),
             Src::Address(Base::Zero, offset) => Some((None, *offset)),
             Src::Address(Base::Symbol(symbol), offset) if !self.frame.contains_key(symbol) => {
-                let start = place(self.placement, *symbol)?;
+                let shared = (self.shared)(*symbol).map(u64::from);
+                let start = shared.or_else(|| place(self.placement, *symbol))?;
                 Some((None, start.wrapping_add_signed(*offset) as i64))
             }
             _ => None,
@@ -283,5 +286,16 @@ mod tests {
         assert_eq!(load.access, Some(Access { effect: Effect::Read, space, element, count: 1, at, order, scope }));
         assert_eq!((load.making, add.making), (ResultKind::Elsewhere, ResultKind::Integers));
         assert_eq!((exit.control, load.stores), (Control::End, false));
+    }
+
+    #[test]
+    fn a_shared_variable_of_a_function_has_the_address_that_its_loads_read() {
+        let body = ".shared .align 8 .b8 first[12];\n.shared .align 8 .b8 second[8];\n\
+                    st.shared.u32 [second+4], %v0;\nld.shared.u32 %v1, [first];\nexit;";
+        let at = |number: usize| facts(body)[number].access.and_then(|access| access.at).unwrap();
+        let (second, first) = (at(0), at(1));
+        assert_eq!((second.0, first.0), (None, None));
+        // `second` lies behind the 12 bytes of `first`, aligned to 8.
+        assert_eq!(second.1 - first.1, 16 + 4);
     }
 }

@@ -235,7 +235,9 @@ impl<'a> Lowering<'a> {
         let registers: Vec<Slot> =
             function.registers.iter().map(|register| self.row(register.width())).collect::<Result<_, _>>()?;
         let frame = Frame::of(function);
-        let teller = Teller { function, files: &self.files, placement: self.placement, frame: &frame.offsets };
+        let shared = |symbol| self.shared_offset(symbol);
+        let (files, placement) = (&self.files, self.placement);
+        let teller = Teller { function, files, placement, frame: &frame.offsets, shared: &shared };
         let facts: Vec<Facts> = function.body.iter().map(|instruction| teller.facts(instruction)).collect();
         let undefined = Flow::of(&facts).undefined_reads(&facts, registers.len());
         self.program.functions.push(FunctionCode {

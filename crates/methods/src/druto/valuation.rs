@@ -65,8 +65,9 @@ impl Bench<'_, '_> {
     }
 
     /// The SDC rate of the kernel that the model predicts for an input.
-    fn predicted(&mut self, point: &Point) -> Result<Result<f64, String>, StudyError> {
-        let found = self.of_golden(point, "predicted", |golden, kernel| {
+    pub(super) fn predicted(&mut self, point: &Point) -> Result<Result<f64, String>, StudyError> {
+        // What is kept has the name of the model that it came of: by strata of threads.
+        let found = self.of_golden(point, "predicted by strata", |golden, kernel| {
             let start = now();
             let rate = predict::rate(golden, kernel);
             (rate, start.elapsed().as_secs_f64())

@@ -37,6 +37,8 @@ fn pieces(all: &[Measured]) -> Pieces {
         ("ranges".to_owned(), Piece::Table(tables::ranges(all))),
         ("plot-rates".to_owned(), Piece::Plot(tables::plot_of_rates(all))),
         ("ranks".to_owned(), Piece::Table(tables::ranks(all))),
+        ("say-proxy".to_owned(), Piece::Text(tables::proxy(all))),
+        ("model".to_owned(), Piece::Table(tables::model(all))),
         ("launches".to_owned(), Piece::Table(tables::launches(all))),
         ("searches".to_owned(), Piece::Table(tables::searches(all))),
         ("plot-courses".to_owned(), Piece::Plot(tables::plot_of_courses(all))),

@@ -15,7 +15,7 @@ pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
     vec![
         Part { name: "statements-inputs", statements: vec![vary(all), reference(all)] },
         Part { name: "statements-ranks", statements: ranks(all) },
-        Part { name: "statements-searches", statements: super::searches::statements(all) },
+        Part { name: "statements-searches", statements: [super::searches::statements(all), vec![model(all)]].concat() },
         Part { name: "statements-protection", statements: vec![protection(all)] },
     ]
 }
@@ -162,6 +162,25 @@ fn with_mean<'m, M: Borrow<Measured>>(all: &'m [M], of: impl Fn(&'m Measured) ->
 /// The verdict of several kernels together; undecided without a kernel.
 fn every(verdicts: Vec<Verdict>) -> Verdict {
     if verdicts.is_empty() { Verdict::Open } else { Verdict::all(verdicts) }
+}
+
+/// Whether a model of one run follows the input; ours stands for GPU-Trident.
+fn model(all: &[Measured]) -> Statement {
+    let found = |it: &Measured| of_study(it, "model.ranks", "value");
+    let studied: Vec<&Measured> = all.iter().filter(|it| found(it).is_some()).collect();
+    let follows = studied.iter().filter(|it| found(it).is_some_and(|it| it.low > 0.0)).count();
+    statement(
+        "a model of one run is insensitive to inputs (Section VII, of GPU-Trident)",
+        "–",
+        with_mean(&studied, |it| &it.studies["studies"]["model"]["ranks"]),
+        Judged::by(
+            format!(
+                "the rank correlation of rates predicted by our model and measured ones does not lie above 0 with its whole interval in more \
+                 than half of the kernels, {KERNELS} at least; not, if it does in at least half"
+            ),
+            most(studied.len() - follows, follows, studied.len()),
+        ),
+    )
 }
 
 /// The paper's mean drop of coverage in Figure 8, from 85.58 to 59.94 %.

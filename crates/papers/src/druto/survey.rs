@@ -22,11 +22,11 @@ struct Application {
 }
 
 /// The studies of a workload whose searches and campaigns in each instruction would take the time of all others together.
-const WITHOUT_SEARCHES: &[&str] = &["range", "kernels", "threads", "launches"];
+const WITHOUT_SEARCHES: &[&str] = &["range", "kernels", "threads", "launches", "model"];
 
 /// The workloads. The genetic search goes to the largest inputs; those of hotspot have up to 200 million thread instructions, and
 /// the study of pruning would run hundreds of them.
-const APPLICATIONS: [Application; 10] = [
+const APPLICATIONS: [Application; 13] = [
     Application { name: "pathfinder", seed: 100, studies: &["all"] },
     Application { name: "blackscholes", seed: 200, studies: WITHOUT_SEARCHES },
     Application { name: "hotspot", seed: 300, studies: WITHOUT_SEARCHES },
@@ -37,6 +37,9 @@ const APPLICATIONS: [Application; 10] = [
     Application { name: "nw", seed: 800, studies: WITHOUT_SEARCHES },
     Application { name: "jmeint", seed: 900, studies: WITHOUT_SEARCHES },
     Application { name: "particlefilter", seed: 1000, studies: WITHOUT_SEARCHES },
+    Application { name: "fft", seed: 1100, studies: WITHOUT_SEARCHES },
+    Application { name: "backprop", seed: 1200, studies: WITHOUT_SEARCHES },
+    Application { name: "bfs", seed: 1300, studies: WITHOUT_SEARCHES },
 ];
 
 /// An objective of recorded searches.

@@ -34,6 +34,7 @@ fn measured(name: &'static str, proxy: Value, rate: Value) -> Measured {
         "kernels": [kernel("dominant", 0.8), kernel("ceiling_dominant", 0.9), kernel("fitness", -0.5)],
         "threads": { "counts": coefficient(0.4), "ceiling": coefficient(0.9) },
         "instructions": { "across_inputs": coefficient(0.6), "ceiling": coefficient(0.9) },
+        "model": { "ranks": coefficient(0.7), "mean_absolute_error": 0.1, "bias": -0.02, "inputs": [{}, {}] },
         "launches": { "inputs": [{ "launches": 3, "spread": 0.25 }] },
         "protection": { "levels": [
             { "budget": 0.3, "for_reference": { "reference": rate_of(0.8), "found": rate_of(0.5) }, "for_found": {} }] },
@@ -84,14 +85,20 @@ fn statements_about_inputs_and_ranks_follow_from_the_documents() {
 fn statements_about_searches_follow_from_the_documents() {
     // DRUTO finds less than random search and more than PEPPA-X, but not 74 times as much; the measured rate decides nothing.
     let less = |name| measured(name, search(0.5, 0.2, 0.1), search(0.5, 0.5, 0.1));
-    assert_eq!(verdicts(&["a", "b", "c"].map(less), 2), [Fails, Holds, Fails, Fails, Holds, Holds, Open, Open, Holds]);
+    assert_eq!(
+        verdicts(&["a", "b", "c"].map(less), 2),
+        [Fails, Holds, Fails, Fails, Holds, Holds, Open, Open, Holds, Fails]
+    );
     // It finds 80 times as much, also if the others search five times as long.
     let more = |name| measured(name, search(0.01, 0.9, 0.1), search(0.1, 0.5, 0.1));
-    assert_eq!(verdicts(&["a", "b", "c"].map(more), 2), [Holds, Holds, Holds, Holds, Holds, Holds, Holds, Open, Holds]);
+    assert_eq!(
+        verdicts(&["a", "b", "c"].map(more), 2),
+        [Holds, Holds, Holds, Holds, Holds, Holds, Holds, Open, Holds, Fails]
+    );
     // One kernel each way: not more than half, and the contrary for half.
     assert_eq!(verdicts(&[less("a"), less("b"), more("c"), more("d")], 2)[..4], [Fails, Holds, Holds, Fails]);
     // Two kernels are not most of many.
-    assert_eq!(verdicts(&["a", "b"].map(less), 2), [Open, Open, Fails, Open, Open, Open, Open, Open, Holds]);
+    assert_eq!(verdicts(&["a", "b"].map(less), 2), [Open, Open, Fails, Open, Open, Open, Open, Open, Holds, Open]);
     // Searches shorter than the paper's decide nothing about it.
     let mut short = search(0.5, 0.2, 0.1);
     short["searches"][1]["evaluations"] = json!(199);
@@ -99,6 +106,12 @@ fn statements_about_searches_follow_from_the_documents() {
     assert_eq!(verdicts(&[less("a"), less("b"), short("c")], 2)[..6], [Open, Open, Fails, Open, Open, Open]);
     let unsearched = Measured { searches: Vec::new(), ..less("a") };
     assert_eq!(verdicts(&[unsearched], 2)[..8], [Open; 8]);
+    // A model that ranks no inputs, in three kernels of three.
+    let mut blind = ["a", "b", "c"].map(less);
+    for it in &mut blind {
+        it.studies["studies"]["model"]["ranks"] = json!({ "value": 0.1, "low": -0.2, "high": 0.4 });
+    }
+    assert_eq!(verdicts(&blind, 2)[9], Holds);
 }
 
 #[test]

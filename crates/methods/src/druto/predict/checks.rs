@@ -24,7 +24,7 @@ pub(super) fn kept(flow: &ValueFlow, regions: &Regions) -> KeptUses {
         };
         flow.uses[value].keys().map(of_use).collect::<Vec<f64>>()
     };
-    let of = |(value, &(_, bits)): (usize, &(u64, u32))| {
+    let of = |(value, &(_, bits)): (usize, &(f64, u32))| {
         let by_bit: Vec<Vec<f64>> = (0..bits as usize).map(|bit| of_bit(value, bit)).collect();
         (0..flow.uses[value].len()).map(|at| by_bit.iter().map(|uses| uses[at]).collect()).collect()
     };
@@ -43,14 +43,14 @@ fn turned(flow: &ValueFlow, value: usize, bit: usize, depth: u32) -> BTreeMap<(u
             continue;
         }
         let is_changed = |changed: &Vec<Vec<u64>>| changed.get(bit).is_some_and(|it| it.iter().any(|bits| *bits != 0));
-        let all: u64 = it.samples.values().sum();
-        let changed: u64 = it.samples.iter().filter(|(it, _)| is_changed(&it.changed)).map(|(_, alike)| alike).sum();
-        if changed == 0 {
+        let all: f64 = it.samples.values().sum();
+        let changed: f64 = it.samples.iter().filter(|(it, _)| is_changed(&it.changed)).map(|(_, alike)| alike).sum();
+        if changed == 0.0 {
             continue;
         }
         for (branch, share) in turned(flow, made, 0, depth - 1) {
             let known = found.entry(branch).or_default();
-            *known = known.max(share * changed as f64 / all as f64);
+            *known = known.max(share * changed / all);
         }
     }
     found
@@ -70,10 +70,10 @@ mod tests {
         let (index, check, address) = (value(0, 2), value(1, 1), value(3, 2));
         // Bit 1 of the index turns the branch at 2, which decides about 3; so it does in one of two uses.
         let checked = |high| UseSample { traps: 0, changed: vec![vec![0], vec![high]] };
-        flow.used(index, (0, 1, UseKind::Sampled), 1, &[check]).sampled(checked(1));
-        flow.used(index, (0, 1, UseKind::Sampled), 1, &[check]).sampled(checked(0));
-        flow.used(check, (0, 2, UseKind::Branch), 2, &[]);
-        flow.used(index, (0, 3, UseKind::Sampled), 2, &[address]);
+        flow.used(index, (0, 1, UseKind::Sampled), 1.0, &[check]).sampled(checked(1), 1.0);
+        flow.used(index, (0, 1, UseKind::Sampled), 1.0, &[check]).sampled(checked(0), 1.0);
+        flow.used(check, (0, 2, UseKind::Branch), 2.0, &[]);
+        flow.used(index, (0, 3, UseKind::Sampled), 2.0, &[address]);
         let region = Region { inside: vec![3], entry: 3, ..Region::default() };
         let kept = kept(&flow, &Regions::from([((0, 2), region)]));
         assert_eq!(kept[index], [[1.0, 1.0], [1.0, 0.5]]);

@@ -39,12 +39,14 @@ pub(super) struct UseSample {
 /// All uses of the values of one kind by one instruction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ValueUse {
-    /// How often.
-    pub(super) count: u64,
+    /// How often, in all threads that the followed ones stand for.
+    pub(super) count: f64,
+    /// How often it was noted.
+    noted: u64,
     /// The values that depend on it.
     pub(super) makes: Vec<usize>,
-    /// Some uses, and how many of them were alike.
-    pub(super) samples: BTreeMap<UseSample, u64>,
+    /// Some uses, and how often there are such.
+    pub(super) samples: BTreeMap<UseSample, f64>,
 }
 
 /// The values of a run.
@@ -52,11 +54,11 @@ pub(super) struct ValueUse {
 pub(super) struct ValueFlow {
     pub(super) keys: BTreeMap<ValueKey, usize>,
     /// By value, how often it was made, and its bits.
-    pub(super) made: Vec<(u64, u32)>,
+    pub(super) made: Vec<(f64, u32)>,
     /// By value, its uses by instruction: the kernel, the instruction and how.
     pub(super) uses: Vec<BTreeMap<(u32, u32, UseKind), ValueUse>>,
-    /// By kernel and instruction, how often the threads executed it that were followed through registers.
-    pub(super) executed: BTreeMap<(u32, u32), u64>,
+    /// By kernel and instruction, how often threads executed it, by those that were followed through registers.
+    pub(super) executed: BTreeMap<(u32, u32), f64>,
 }
 
 impl ValueFlow {
@@ -65,16 +67,17 @@ impl ValueFlow {
         let next = self.made.len();
         let number = *self.keys.entry(key).or_insert(next);
         if number == next {
-            self.made.push((0, bits.clamp(1, BITS as u32)));
+            self.made.push((0.0, bits.clamp(1, BITS as u32)));
             self.uses.push(BTreeMap::new());
         }
         number
     }
 
     /// Notes uses.
-    pub(super) fn used(&mut self, value: usize, by: (u32, u32, UseKind), times: u64, makes: &[usize]) -> &mut ValueUse {
+    pub(super) fn used(&mut self, value: usize, by: (u32, u32, UseKind), times: f64, makes: &[usize]) -> &mut ValueUse {
         let it = self.uses[value].entry(by).or_default();
         it.count += times;
+        it.noted += 1;
         for make in makes {
             if !it.makes.contains(make) {
                 it.makes.push(*make);
@@ -87,11 +90,11 @@ impl ValueFlow {
 impl ValueUse {
     /// Whether the last use is one of those that are looked at closely: the first eight, and four of each doubling.
     pub(super) fn is_looked_at(&self) -> bool {
-        self.count.is_multiple_of((self.count.next_power_of_two() / 8).max(1))
+        self.noted.is_multiple_of((self.noted.next_power_of_two() / 8).max(1))
     }
 
-    /// Notes a sample.
-    pub(super) fn sampled(&mut self, sample: UseSample) {
-        *self.samples.entry(sample).or_default() += 1;
+    /// Notes a sample that stands for a number of uses.
+    pub(super) fn sampled(&mut self, sample: UseSample, times: f64) {
+        *self.samples.entry(sample).or_default() += times;
     }
 }

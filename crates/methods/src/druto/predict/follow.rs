@@ -14,10 +14,13 @@ use super::evaluate::{Evaluation, mask};
 use super::flow::{BITS, UseKind, UseSample, ValueFlow, ValueKey};
 use super::owners::ElementOwners;
 use super::regions::{Regions, regions, settle};
+use super::strata::drawn;
 use super::strays::strays;
 
 /// Separates the draws of threads from those of faults.
 const STREAM: u64 = 0x7072_6564;
+/// Threads of each launch, at least, so that those that execute differently are among them.
+const OF_A_LAUNCH: u64 = 8;
 
 /// The values that the instructions of a kernel make.
 #[derive(Default)]
@@ -49,8 +52,16 @@ struct Following<'k> {
     kernel: &'k KernelValues,
     /// Of global memory, and of the shared memory of the block.
     owners: (ElementOwners, ElementOwners),
-    /// By thread of the block that is followed, the values in registers, by function and register.
-    held: BTreeMap<usize, BTreeMap<(u32, u32), usize>>,
+    /// By thread of the block that is followed, what it holds.
+    held: BTreeMap<usize, FollowedThread>,
+}
+
+/// A thread that is followed through registers.
+struct FollowedThread {
+    /// The threads that it stands for.
+    weight: f64,
+    /// The values in registers, by function and register.
+    values: BTreeMap<(u32, u32), usize>,
 }
 
 /// Follows all launches; of each kernel about this number of threads through registers.
@@ -75,9 +86,8 @@ pub(super) fn follow(golden: &Golden, threads: u64, seed: u64) -> FollowedRun {
         if followed[kernel] == 0 {
             decided.extend(regions(&launch.program, kernel as u32));
         }
-        let (all, mut draws) = (golden.recorded(launch).threads(), Draws::new(seed ^ STREAM, at));
-        let each = threads.div_ceil(launches[kernel]);
-        let chosen: BTreeSet<u64> = (0..each).filter_map(|_| draws.below(all)).collect();
+        let each = threads.div_ceil(launches[kernel]).max(OF_A_LAUNCH.min(threads));
+        let chosen = drawn(launch.counts().iter(), each, &mut Draws::new(seed ^ STREAM, at));
         followed[kernel] += chosen.len() as u64;
         let owned = (owners, ElementOwners::default());
         let mut hook = Following { flow, kernel: &kernels[kernel], owners: owned, held: BTreeMap::new() };
@@ -85,7 +95,10 @@ pub(super) fn follow(golden: &Golden, threads: u64, seed: u64) -> FollowedRun {
             if when == When::Before {
                 hook.owners.1.clear();
                 let own = chosen.range(block * size..(block + 1) * size);
-                hook.held = own.map(|thread| ((thread - block * size) as usize, BTreeMap::new())).collect();
+                let held = |(thread, &weight): (&u64, &f64)| {
+                    ((thread - block * size) as usize, FollowedThread { weight, values: BTreeMap::new() })
+                };
+                hook.held = own.map(held).collect();
             }
             true
         });
@@ -101,7 +114,7 @@ fn host(golden: &Golden, events: std::ops::Range<usize>, flow: &mut ValueFlow, o
     for event in events.filter_map(|event| golden.capsule().events.get(event)) {
         for (address, bytes) in event.reads().into_iter().flat_map(capsule::Region::rows) {
             for (value, count) in owners.within(address..address.saturating_add(bytes), false) {
-                flow.used(value, (u32::MAX, 0, UseKind::Output), count, &[]);
+                flow.used(value, (u32::MAX, 0, UseKind::Output), count as f64, &[]);
             }
         }
         for (address, bytes) in event.writes().into_iter().flat_map(capsule::Region::rows) {
@@ -156,9 +169,9 @@ impl Hook for Following<'_> {
         let first = context.warp as usize * LANES;
         if self.held.range(first..first + LANES).next().is_some() {
             for lane in lanes(context.active) {
-                if let Some(mut held) = self.held.remove(&(first + lane)) {
-                    self.registers(&mut context, facts, lane, &mut held);
-                    self.held.insert(first + lane, held);
+                if let Some(mut thread) = self.held.remove(&(first + lane)) {
+                    self.registers(&mut context, facts, lane, &mut thread);
+                    self.held.insert(first + lane, thread);
                 }
             }
         }
@@ -174,27 +187,27 @@ impl Following<'_> {
         context: &mut InstructionContext<'_>,
         facts: &Facts,
         lane: usize,
-        held: &mut BTreeMap<(u32, u32), usize>,
+        thread: &mut FollowedThread,
     ) {
-        let kernel = self.kernel;
+        let (kernel, weight, held) = (self.kernel, thread.weight, &mut thread.values);
         let (instruction, at) = (context.instruction, context.instruction as usize);
         let function = context.program.instructions[at].function.0;
         let by = |kind| (kernel.number, instruction, kind);
         let makes: Vec<usize> = kernel.registers[at].iter().chain(&kernel.stored[at]).copied().collect();
         if let Some(&value) = facts.guard.and_then(|guard| held.get(&(function, guard.pred.0))) {
             if matches!(facts.control, Control::Next | Control::Call) {
-                let it = self.flow.used(value, by(UseKind::Sampled), 1, &makes);
+                let it = self.flow.used(value, by(UseKind::Sampled), weight, &makes);
                 if it.is_looked_at() {
-                    it.sampled(UseSample { traps: 0, changed: vec![kernel.undone(context, at, lane)] });
+                    it.sampled(UseSample { traps: 0, changed: vec![kernel.undone(context, at, lane)] }, weight);
                 }
             } else {
-                self.flow.used(value, by(UseKind::Branch), 1, &[]);
+                self.flow.used(value, by(UseKind::Branch), weight, &[]);
             }
         }
         if context.executing >> lane & 1 == 0 {
             return;
         }
-        *self.flow.executed.entry((kernel.number, instruction)).or_default() += 1;
+        *self.flow.executed.entry((kernel.number, instruction)).or_default() += weight;
         let mut seen = BTreeSet::new();
         for source in facts.of_role(Role::Source).filter(|it| seen.insert(it.register.0)) {
             let Some(&value) = held.get(&(function, source.register.0)) else { continue };
@@ -205,31 +218,31 @@ impl Following<'_> {
                 .access
                 .filter(|it| is_followed(it.space) && it.at.is_some_and(|(it, _)| it == Some(source.register)));
             if let Some(access) = access.filter(|_| is(Role::Address).is_some()) {
-                let it = self.flow.used(value, by(UseKind::Sampled), 1, &makes);
+                let it = self.flow.used(value, by(UseKind::Sampled), weight, &makes);
                 if it.is_looked_at() {
                     let elements: Vec<Option<u8>> = kernel.elements[at].clone();
                     let base = context.registers.get(slot, lane) as u64;
-                    it.sampled(strays(context, &access, lane, base, bits, &elements));
+                    it.sampled(strays(context, &access, lane, base, bits, &elements), weight);
                 }
             } else if let Some(evaluation) = &kernel.evaluations[at] {
-                let it = self.flow.used(value, by(UseKind::Sampled), 1, &makes);
+                let it = self.flow.used(value, by(UseKind::Sampled), weight, &makes);
                 if it.is_looked_at() {
                     let results = |flip| evaluation.results(context.registers, lane, (slot, flip));
                     let golden = results(0);
                     let changed = |bit: u32| {
                         results(1u128 << bit).iter().zip(&golden).map(|(one, other)| folded(one ^ other)).collect()
                     };
-                    it.sampled(UseSample { traps: 0, changed: (0..bits).map(changed).collect() });
+                    it.sampled(UseSample { traps: 0, changed: (0..bits).map(changed).collect() }, weight);
                 }
             } else {
                 let stored = is(Role::Stored).and_then(|it| kernel.stored[at].get(usize::from(it.position)));
                 let only: Vec<usize> = stored.copied().into_iter().collect();
-                self.flow.used(value, by(UseKind::Carried), 1, if only.is_empty() { &makes } else { &only });
+                self.flow.used(value, by(UseKind::Carried), weight, if only.is_empty() { &makes } else { &only });
             }
         }
         for (it, &value) in facts.of_role(Role::Destination).zip(&kernel.registers[at]) {
             held.insert((function, it.register.0), value);
-            self.flow.made[value].0 += 1;
+            self.flow.made[value].0 += weight;
         }
     }
 
@@ -242,17 +255,17 @@ impl Following<'_> {
         let owners = if access.space == Space::Shared { &mut self.owners.1 } else { &mut self.owners.0 };
         for element in 0..access.count {
             let stored = kernel.stored[at].get(usize::from(element)).copied();
-            let mut read: BTreeMap<usize, u64> = BTreeMap::new();
+            let mut read: BTreeMap<usize, f64> = BTreeMap::new();
             let step = offset + i64::from(access.element.bytes()) * i64::from(element);
             for lane in lanes(context.executing) {
                 let base = slot.map_or(0, |slot| context.registers.get(slot, lane) as u64);
                 let place = base.wrapping_add_signed(step);
                 if let Some(value) = owners.get(place).filter(|_| access.effect != Effect::Write) {
-                    *read.entry(value).or_default() += 1;
+                    *read.entry(value).or_default() += 1.0;
                 }
                 if let Some(value) = stored {
                     owners.insert(place, value);
-                    self.flow.made[value].0 += 1;
+                    self.flow.made[value].0 += 1.0;
                 }
             }
             let loaded = kernel.registers[at].iter().zip(&kernel.elements[at]).filter(|(_, it)| **it == Some(element));

@@ -2,6 +2,7 @@
 //!
 //! - `evaluate`: an instruction computed again with a flipped source;
 //! - `flow`, `follow`: who reads what in the golden run, and which bits of it matter; `owners`: who stored it;
+//! - `strata`: the threads that are followed through registers;
 //! - `strays`: accesses with a flipped address; `regions`: what branches decide; `checks`: what they skip;
 //! - `model`: probabilities that follow; `command`: `beamline predict`.
 
@@ -13,6 +14,7 @@ mod follow;
 mod model;
 mod owners;
 mod regions;
+mod strata;
 mod strays;
 
 pub(super) use command::{COMMAND, rate};

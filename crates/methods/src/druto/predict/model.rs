@@ -130,11 +130,11 @@ fn ends(
     all: &[Vec<EndChances>],
     (value, bit): (usize, usize),
 ) -> EndChances {
-    let made = flow.made[value].0.max(1) as f64;
+    let made = flow.made[value].0.max(1.0);
     let mut sum = EndChances::default();
     for ((&(kernel, instruction, kind), it), kept) in flow.uses[value].iter().zip(kept) {
         let found = of_use(all, regions.get(&(kernel, instruction)), kind, it, bit).times(kept[bit]);
-        let uses = it.count as f64 / made;
+        let uses = it.count / made;
         sum = sum.plus(if uses < 1.0 { found.times(uses) } else { found.repeated(uses) });
     }
     let (sdc, due) = (sum.sdc.min(1.0), sum.due.min(1.0));
@@ -167,16 +167,16 @@ fn of_use(all: &[Vec<EndChances>], region: Option<&Region>, kind: UseKind, it: &
                 }
                 most
             };
-            let of_sample = |(sample, &alike): (&UseSample, &u64)| {
+            let of_sample = |(sample, &alike): (&UseSample, &f64)| {
                 if sample.traps >> bit & 1 == 1 {
-                    return EndChances { sdc: 0.0, due: alike as f64 };
+                    return EndChances { sdc: 0.0, due: alike };
                 }
                 let changed = sample.changed.get(bit).map_or(&[][..], Vec::as_slice);
                 let made = it.makes.iter().zip(changed).map(of_value);
-                made.fold(EndChances::default(), EndChances::or).times(alike as f64)
+                made.fold(EndChances::default(), EndChances::or).times(alike)
             };
             let sum = it.samples.iter().map(of_sample).fold(EndChances::default(), EndChances::plus);
-            sum.times(1.0 / it.samples.values().sum::<u64>().max(1) as f64)
+            sum.times(1.0 / it.samples.values().sum::<f64>().max(f64::MIN_POSITIVE))
         }
     }
 }
@@ -191,12 +191,12 @@ mod tests {
         let mut flow = ValueFlow::default();
         let key = |instruction, is_memory| ValueKey { kernel: 0, instruction, position: 0, is_memory };
         let [sum, stored] = [key(1, false), key(2, true)].map(|key| flow.value(key, 2));
-        (flow.made[sum].0, flow.made[stored].0) = (10, 1);
+        (flow.made[sum].0, flow.made[stored].0) = (10.0, 1.0);
         // Of ten sums, nine go into the next one, where bit 0 goes to bit 0 and bit 1 is lost, and one is stored.
         let sample = UseSample { traps: 0, changed: vec![vec![1], vec![0]] };
-        flow.used(sum, (0, 1, UseKind::Sampled), 9, &[sum]).sampled(sample);
-        flow.used(sum, (0, 2, UseKind::Carried), 1, &[stored]);
-        flow.used(stored, (0, 9, UseKind::Output), 1, &[]);
+        flow.used(sum, (0, 1, UseKind::Sampled), 9.0, &[sum]).sampled(sample, 9.0);
+        flow.used(sum, (0, 2, UseKind::Carried), 1.0, &[stored]);
+        flow.used(stored, (0, 9, UseKind::Output), 1.0, &[]);
         let found = chances(&flow, &Regions::new());
         assert_eq!(found[stored][1], EndChances { sdc: 1.0, due: 0.0 });
         assert!((found[sum][0].sdc - 1.0).abs() < 1e-3, "{found:?}");
@@ -211,15 +211,15 @@ mod tests {
                 |instruction, is_memory| flow.value(ValueKey { kernel: 0, instruction, position: 0, is_memory }, 1);
             let sums: Vec<usize> = (0..unrolled).map(|number| value(number, false)).collect();
             let stored = value(99, true);
-            sums.iter().for_each(|&sum| flow.made[sum].0 = iterations);
-            flow.made[stored].0 = 1;
+            sums.iter().for_each(|&sum| flow.made[sum].0 = iterations as f64);
+            flow.made[stored].0 = 1.0;
             for (number, &sum) in (1..).zip(&sums) {
                 let next = sums[number as usize % sums.len()];
                 let count = iterations - u64::from(number == unrolled);
-                flow.used(sum, (0, number % unrolled, UseKind::Carried), count, &[next]);
+                flow.used(sum, (0, number % unrolled, UseKind::Carried), count as f64, &[next]);
             }
-            flow.used(sums[unrolled as usize - 1], (0, 99, UseKind::Carried), 1, &[stored]);
-            flow.used(stored, (0, 100, UseKind::Output), 1, &[]);
+            flow.used(sums[unrolled as usize - 1], (0, 99, UseKind::Carried), 1.0, &[stored]);
+            flow.used(stored, (0, 100, UseKind::Output), 1.0, &[]);
             let found = chances(&flow, &Regions::new());
             assert!(
                 sums.iter().all(|&sum| (found[sum][0].sdc - 1.0).abs() < 1e-3),

@@ -55,7 +55,7 @@ pub(super) fn settle(regions: &mut Regions, flow: &ValueFlow, is_exact: impl Fn(
     for (key, &value) in &flow.keys {
         by_instruction.entry((key.kernel, key.instruction)).or_default().push((value, key.is_memory));
     }
-    let executed = |kernel, instruction| flow.executed.get(&(kernel, instruction)).copied().unwrap_or_default() as f64;
+    let executed = |kernel, instruction| flow.executed.get(&(kernel, instruction)).copied().unwrap_or_default();
     for (key, &value) in &flow.keys {
         for (&(kernel, at, kind), it) in &flow.uses[value] {
             if let Some(region) = regions.get_mut(&(kernel, at))
@@ -63,7 +63,7 @@ pub(super) fn settle(regions: &mut Regions, flow: &ValueFlow, is_exact: impl Fn(
                 && region.is_back
                 && is_exact(key.kernel, key.instruction)
             {
-                region.runs_away = (1.0 - executed(kernel, at) / it.count as f64).max(0.0);
+                region.runs_away = (1.0 - executed(kernel, at) / it.count).max(0.0);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::super::contest::Rules;
 use super::super::search::Budget;
 use super::studied::{Part, Studied};
 use super::subjects::Subjects;
-use super::{instructions, kernels, launches, protection, pruning, range, threads};
+use super::{instructions, kernels, launches, model, protection, pruning, range, threads};
 use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, CommandOption, InputCommand, InputRequest};
 
@@ -24,12 +24,13 @@ struct Offer {
 
 /// The studies.
 #[rustfmt::skip] // One line each.
-const STUDIES: [Offer; 7] = [
+const STUDIES: [Offer; 8] = [
     Offer { name: "range", about: "SDC rates over random inputs", has_subjects: true, make: range::make },
     Offer { name: "kernels", about: "whether dominant threads and counts rank inputs as rates do", has_subjects: true, make: kernels::make },
     Offer { name: "threads", about: "whether threads that execute more are more vulnerable", has_subjects: true, make: threads::make },
     Offer { name: "instructions", about: "whether static instructions keep their ranks", has_subjects: true, make: instructions::make },
     Offer { name: "launches", about: "how alike the launches of the kernel are", has_subjects: true, make: launches::make },
+    Offer { name: "model", about: "whether the model of `beamline predict` follows the input", has_subjects: true, make: model::make },
     Offer { name: "pruning", about: "searches by one launch and by all launches", has_subjects: false, make: pruning::make },
     Offer { name: "protection", about: "selective duplication for one input, met by another", has_subjects: false, make: protection::make },
 ];

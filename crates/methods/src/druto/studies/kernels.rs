@@ -13,7 +13,7 @@ use super::studied::{Part, Studied};
 use crate::kit::StudyError;
 
 /// The stages of the measurements: two independent ones of the kernel, two of the dominant threads.
-const STAGES: [u64; 4] = [2100, 2101, 2102, 2103];
+pub(super) const STAGES: [u64; 4] = [2100, 2101, 2102, 2103];
 
 /// The numbers of one input.
 #[derive(Clone, Copy, Debug)]
@@ -60,9 +60,15 @@ pub(super) fn make(bench: &mut Bench<'_, '_>, studied: &Studied<'_>) -> Result<P
         rows.push(row);
     }
     let of = |pair: &dyn Fn(&Row) -> (f64, f64)| Coefficient::of(&rows.iter().map(pair).collect::<Vec<_>>());
-    let lines: [(&'static str, &'static str, Option<Coefficient>); 5] = [
+    let mut by_fitness: Vec<f64> = rows.iter().map(|row| row.fitness).collect();
+    by_fitness.sort_by(f64::total_cmp);
+    let median = by_fitness.get(by_fitness.len() / 2).copied().unwrap_or_default();
+    let fitter: Vec<(f64, f64)> =
+        rows.iter().filter(|row| row.fitness >= median).map(|row| (row.fitness, row.kernel[0])).collect();
+    let lines: [(&'static str, &'static str, Option<Coefficient>); 6] = [
         ("dominant", "rate of dominant threads and of the kernel (O1)", of(&|row| (row.dominant[0], row.kernel[0]))),
         ("fitness", "fitness and rate of the kernel", of(&|row| (row.fitness, row.kernel[0]))),
+        ("fitter", "the same among the fitter half of the inputs", Coefficient::of(&fitter)),
         ("size", "thread instructions and rate of the kernel", of(&|row| (row.instructions, row.kernel[0]))),
         ("ceiling", "two campaigns of the kernel on the same input", of(&|row| (row.kernel[0], row.kernel[1]))),
         ("ceiling_dominant", "two campaigns of its dominant threads", of(&|row| (row.dominant[0], row.dominant[1]))),

@@ -5,6 +5,7 @@
 //! - `threads`: whether threads that execute more are more vulnerable (O2, Table IV);
 //! - `instructions`: whether static instructions keep their ranks (Table II);
 //! - `launches`: how alike the launches of a kernel are (Figure 5);
+//! - `model`: whether the model without injections follows the input (case study 2);
 //! - `pruning`: searches with one launch and with all (Tables VI and VII);
 //! - `protection`: selective duplication for one input, met by another (case study 1, Figure 8);
 //! - `correlation`: rank correlations as cells; `studied`, `subjects`: questions and inputs.
@@ -14,6 +15,7 @@ mod correlation;
 mod instructions;
 mod kernels;
 mod launches;
+mod model;
 mod protection;
 mod pruning;
 mod range;
