@@ -11,7 +11,7 @@ use crate::modules::Modules;
 use crate::races::{Interleavings, KernelRace, RaceWatch};
 use crate::region;
 use crate::run::{LaunchStats, Probe, run};
-use capsule::{Launch, ModuleId, PlacedSymbol, Region};
+use capsule::{HardenedFunction, Launch, ModuleId, PlacedSymbol, Region};
 use lower::Contract;
 use simt::guest::{GuestError, Image, KernelInfo};
 use simt::memory::GlobalMemory;
@@ -128,6 +128,12 @@ impl Device {
         places: &[PlacedSymbol],
     ) -> Result<(), DeviceError> {
         Ok(self.modules.load_at(id, name, image, places, &mut self.memory)?)
+    }
+
+    /// Says which functions of a loaded module protection was written into: the instructions of its kernels are in
+    /// [`PROTECTION_SETS`](crate::PROTECTION_SETS) from now on.
+    pub fn protect(&mut self, id: ModuleId, functions: &[HardenedFunction]) {
+        self.modules.protect(id, functions);
     }
 
     /// Allocates memory; its bytes are whatever was there, at first zero.

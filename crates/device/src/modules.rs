@@ -2,7 +2,8 @@
 
 use crate::error::ModuleError;
 use crate::guests::Guests;
-use capsule::{ModuleId, PlacedSymbol};
+use crate::protection;
+use capsule::{HardenedFunction, ModuleId, PlacedSymbol};
 use facts::Space;
 use lower::Contract;
 use simt::guest::{GuestModule, Image, Placement, PlacementError, Variable};
@@ -19,6 +20,8 @@ struct Loaded {
     module: Box<dyn GuestModule>,
     placement: Placement,
     programs: BTreeMap<String, Arc<Program>>,
+    /// Its functions that protection was written into; none where the program is not protected.
+    protected: Option<Vec<HardenedFunction>>,
 }
 
 impl Loaded {
@@ -65,6 +68,13 @@ impl Modules {
         let (guest, module) = (guest.name(), guest.load(name, &image, self.heap_bytes)?);
         let placement = Placement::new(module.variables(), memory)?;
         Ok(self.finish(id, guest, module, placement, memory))
+    }
+
+    /// Says which functions of a loaded module protection was written into, before its kernels are made ready.
+    pub(crate) fn protect(&mut self, id: ModuleId, functions: &[HardenedFunction]) {
+        if let Some(loaded) = self.loaded.get_mut(&id) {
+            loaded.protected = Some(functions.to_vec());
+        }
     }
 
     /// The name of the guest that reads a module, if it is loaded.
@@ -137,7 +147,7 @@ impl Modules {
         placement: Placement,
         memory: &mut GlobalMemory,
     ) -> Vec<PlacedSymbol> {
-        let loaded = Loaded { guest, module, placement, programs: BTreeMap::new() };
+        let loaded = Loaded { guest, module, placement, programs: BTreeMap::new(), protected: None };
         let mut symbols = Vec::new();
         for (variable, address) in loaded.placed() {
             initialise(variable, address, &loaded.placement, memory);
@@ -200,7 +210,11 @@ impl Modules {
         if let Some(program) = loaded.programs.get(kernel) {
             return Ok(Arc::clone(program));
         }
-        let program = Arc::new(loaded.module.program(kernel, &loaded.placement)?);
+        let mut program = loaded.module.program(kernel, &loaded.placement)?;
+        if let Some(functions) = &loaded.protected {
+            protection::mark(&mut program, functions);
+        }
+        let program = Arc::new(program);
         loaded.programs.insert(kernel.to_owned(), Arc::clone(&program));
         Ok(program)
     }

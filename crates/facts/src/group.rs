@@ -17,7 +17,7 @@ words! {
     }
 }
 
-/// A set of instructions that a guest has a name for, such as the instruction groups of another tool.
+/// A set of instructions that a guest has a name for, such as the instruction groups of another tool, or that protection makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NamedSet {
     /// Whose it is, and its name there: `sassifi:fadd_fmul_op`.

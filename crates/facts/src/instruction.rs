@@ -180,6 +180,8 @@ pub struct Facts {
     pub group: Group,
     /// The named sets of its guest that it is in.
     pub sets: Sets,
+    /// The named sets of the protection of its kernel that it is in; none where the program is not protected.
+    pub protection: Sets,
     /// The predicate that it executes under.
     pub guard: Option<Guard>,
     /// Its operands in registers: by role, and in the order written.
@@ -204,6 +206,7 @@ impl Facts {
             mnemonic: mnemonic.into(),
             group,
             sets: Sets::default(),
+            protection: Sets::default(),
             guard: None,
             operands: Vec::new(),
             making: ResultKind::default(),

@@ -8,7 +8,7 @@ use facts::{Facts, Group, NamedSet};
 pub enum InstructionClass {
     /// A group.
     Group(Group),
-    /// A set of the guest, by its name.
+    /// A set of the guest or of the protection, by its name.
     Set(&'static str),
 }
 
@@ -32,7 +32,7 @@ impl InstructionClass {
     pub fn holds(self, facts: &Facts) -> bool {
         match self {
             Self::Group(group) => facts.group == group,
-            Self::Set(name) => facts.sets.contains(name),
+            Self::Set(name) => facts.sets.contains(name) || facts.protection.contains(name),
         }
     }
 }
@@ -49,6 +49,8 @@ mod tests {
         let facts = Facts { sets: Sets::new(SETS, 1), ..Facts::new("add.f64", Group::Fp64) };
         let holds = |word: &str| InstructionClass::parse(word, SETS).map(|class| class.holds(&facts));
         assert_eq!([holds("fp64"), holds("fp16"), holds("nvbitfi:fp64")], [Ok(true), Ok(false), Ok(true)]);
+        let protected = Facts { protection: facts.sets, ..Facts::new("add.f64", Group::Fp64) };
+        assert!(InstructionClass::Set("nvbitfi:fp64").holds(&protected));
     }
 
     #[test]

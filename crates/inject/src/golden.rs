@@ -9,8 +9,10 @@ use crate::machine::{MachineWords, Order};
 use capsule::{Capsule, ElementType, Event, Launch, Output, Position};
 use counts::{Counts, CountsView};
 use device::{
-    AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, RaceSearch, TrapReport, runnable,
+    AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, PROTECTION_SETS, RaceSearch,
+    TrapReport, runnable,
 };
+use facts::NamedSet;
 use fault::{Isa, base_name};
 use simt::memory::Pages;
 use simt::{Interleaving, LevelName, Program};
@@ -258,6 +260,12 @@ impl Golden {
     #[must_use]
     pub fn guests(&self) -> &Guests {
         self.modules.guests()
+    }
+
+    /// The sets of instructions that have names: those of the guests, and those of the protection.
+    #[must_use]
+    pub fn sets(&self) -> Vec<NamedSet> {
+        [&self.guests().sets()[..], PROTECTION_SETS].concat()
     }
 
     /// The data races that were found; launches that have some are interleaved.

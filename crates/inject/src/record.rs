@@ -166,7 +166,11 @@ impl Replayer for Recorder<'_> {
         let (name, bytes) = (code.name(self.capsule, id), self.capsule.blobs.get(code.blob)?);
         let image = code.image(&bytes);
         let loaded = self.device.load_at(id, &name, image, &module.globals);
-        loaded.map_err(|error| self.failed(at, error))
+        loaded.map_err(|error| self.failed(at, error))?;
+        if self.capsule.provenance.hardening.is_some() {
+            self.device.protect(id, &module.hardened);
+        }
+        Ok(())
     }
 
     fn launch(&mut self, at: Position, launch: &Launch) -> Result<(), GoldenError> {

@@ -17,7 +17,7 @@ use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
-use device::{Guests, KernelRace};
+use device::{Guests, KernelRace, PROTECTION_PREFIX, PROTECTION_SETS};
 use facts::{Facts, NamedSet, Source};
 use fault::{Fault, Patterns, Selection, TargetKind};
 use outcome::Criteria;
@@ -64,7 +64,7 @@ pub struct CapsuleTarget {
 /// # Errors
 /// If they do not.
 pub fn check_words(words: &SelectionWords) -> Result<(), TargetError> {
-    selection(words, &Guests::default().sets()).map(drop)
+    selection(words, &[&Guests::default().sets()[..], PROTECTION_SETS].concat()).map(drop)
 }
 
 /// The words of a selection, understood.
@@ -173,7 +173,17 @@ impl CapsuleTarget {
     }
 
     pub(crate) fn selection(&self, words: &SelectionWords) -> Result<Selection, TargetError> {
-        selection(words, &self.golden.guests().sets())
+        let capsule = self.golden.capsule();
+        let is_protection = |word: &&str| word.trim().starts_with(PROTECTION_PREFIX);
+        let mut groups = words.group.iter().flat_map(|text| text.split(','));
+        if let (None, Some(word)) = (&capsule.provenance.hardening, groups.find(is_protection)) {
+            return Err(TargetError::new(format!(
+                "use group `{}` on {}: its kernels are not protected; write protection into them with `beamline harden` first",
+                word.trim(),
+                capsule.name
+            )));
+        }
+        selection(words, &self.golden.sets())
     }
 
     /// What the runs of a sampled campaign are drawn from.

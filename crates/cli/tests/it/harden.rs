@@ -17,6 +17,19 @@ fn a_hardened_capsule_does_the_same_and_notices_faults() {
     let store = dir.path().join("c");
     let summary = json(&["campaign", path(&out), "--runs", "300", "--json", "--out", path(&store)]);
     assert!(summary["due"]["detected"].as_u64() > Some(100), "{}", summary["due"]);
+    let other = dir.path().join("other");
+    // Faults are selected by the origin of instructions, and only where protection was written.
+    let members = |group: &str| {
+        let group = format!("protection:{group}");
+        let to = dir.path().join(&group);
+        let words = ["campaign", path(&out), "--group", &group, "--runs", "20", "--json", "--out", path(&to)];
+        let summary = json(&words);
+        summary["outcomes"]["sdc"]["count"].as_u64().unwrap()
+    };
+    assert_eq!(["covered", "duplicate", "copy", "check"].map(members), [0; 4]);
+    let words = ["campaign", "pathfinder", "--group", "int_add,protection:check", "--out", path(&other)];
+    let refused = stderr(&run(&words));
+    assert!(refused.contains("use group `protection:check` on pathfinder: its kernels are not protected"), "{refused}");
     // What is protected is not protected again.
     let twice = run(&["harden", path(&out), "--scheme", "drdv", "--out", path(&dir.path().join("twice.capsule"))]);
     assert!(

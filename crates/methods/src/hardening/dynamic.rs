@@ -1,9 +1,7 @@
 //! The instructions that a hardened capsule executes, by where instructions come from (Figure 4.6).
 
-use capsule::InstructionOrigin;
 use inject::{Golden, profile};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// The instructions that all threads execute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -28,24 +26,15 @@ impl DynamicCounts {
     pub fn of(golden: &Golden) -> Self {
         let mut counts = Self::default();
         for launch in profile(golden) {
-            let module = &golden.capsule().modules[golden.recorded(launch.launch).module.0 as usize];
-            let mut doubled = BTreeSet::new();
-            for function in &module.hardened {
-                let duplicate = |origin: &InstructionOrigin| match origin {
-                    InstructionOrigin::Duplicate(pc) => Some((function.function, *pc)),
-                    _ => None,
-                };
-                doubled.extend(function.origins.iter().filter_map(duplicate));
-            }
             for (instruction, count) in launch.launch.program.instructions.iter().zip(&launch.instructions) {
-                let function = instruction.function.0;
-                *match module.origin(function, instruction.pc.0) {
-                    Some(InstructionOrigin::Original(pc)) if doubled.contains(&(function, pc)) => &mut counts.covered,
-                    Some(InstructionOrigin::Original(_)) | None => &mut counts.uncovered,
-                    Some(InstructionOrigin::Duplicate(_)) => &mut counts.duplicate,
-                    Some(InstructionOrigin::Copy(_)) => &mut counts.copy,
-                    Some(InstructionOrigin::Check(_) | InstructionOrigin::Notify) => &mut counts.verification,
-                    Some(InstructionOrigin::Entry) => &mut counts.entry,
+                let sets = instruction.facts.as_ref().map(|facts| facts.protection).unwrap_or_default();
+                *match sets.names().last() {
+                    Some("protection:covered") => &mut counts.covered,
+                    Some("protection:duplicate") => &mut counts.duplicate,
+                    Some("protection:copy") => &mut counts.copy,
+                    Some("protection:check" | "protection:notify") => &mut counts.verification,
+                    Some("protection:entry") => &mut counts.entry,
+                    _ => &mut counts.uncovered,
                 } += count.executed;
             }
         }

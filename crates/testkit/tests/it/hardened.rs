@@ -73,6 +73,9 @@ fn outcomes(target: &CapsuleTarget, words: &SelectionWords, runs: u64) -> BTreeM
             Some(InstructionOrigin::Entry) => "entry",
             None => "unprotected",
         };
+        let last = instruction.facts.as_ref().unwrap().protection.names().last();
+        let set = if origin == "original" { "covered" } else { origin };
+        assert_eq!(last.and_then(|name| name.strip_prefix("protection:")), Some(set));
         let outcome = classify(&observation, &target.criteria());
         *counts.entry((origin, format!("{outcome:?}"))).or_insert(0) += 1;
     }
