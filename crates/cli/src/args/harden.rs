@@ -47,10 +47,11 @@ pub(crate) struct Harden {
     /// The copy of the executable
     #[arg(long, value_name = "F", requires = "executable")]
     pub(crate) executable_out: Option<PathBuf>,
-    /// Runs of each of the two campaigns that compare before and after; 0 for none
+    /// Runs of each of the three campaigns that compare before and after: the third has its faults in the original's
+    /// instructions alone; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) runs: u64,
-    /// The seed of both campaigns
+    /// The seed of all campaigns
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
     /// Run both on the GPU of this machine: whether their results are the same, and how long each kernel takes

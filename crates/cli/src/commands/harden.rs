@@ -9,6 +9,7 @@ use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
 use crate::out::{self, number, percent};
 use crate::progress::Progress;
 use anyhow::anyhow;
+use campaign::config::SelectionWords;
 use campaign::summary::Rate;
 use campaign::{CampaignEnd, Choices, Summary};
 use capsule::Capsule;
@@ -21,6 +22,9 @@ use session::capsules;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+
+/// The instructions of a hardened capsule that the capsule before had.
+const ORIGINALS: &str = "protection:original";
 
 /// What rates over all instructions do not say.
 const DILUTION: &str = "Rates are over all instructions of the kernels: those that protection adds seldom corrupt anything, and dilute \
@@ -57,6 +61,9 @@ struct Hardened {
     /// That on the hardened one.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Irradiated>,
+    /// That on the hardened one with faults in the instructions that were there before alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_in_originals: Option<Irradiated>,
     /// The executable that has the protected kernels; absent where none was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     executable: Option<HardenedExecutable>,
@@ -75,7 +82,7 @@ struct Irradiated {
     due: Rate,
     /// Of `due`, the runs that protection noticed.
     detected: u64,
-    /// Instructions of all threads of the fault-free run.
+    /// Instructions of all threads of the fault-free run, of those that the faults are drawn from.
     instructions: u64,
     /// These by where they come from: what is not executed twice is uncovered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,12 +124,13 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     let executable = executable(args, &original, &made.capsule)?;
     out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
     let path = args.out.to_string_lossy().into_owned();
-    let irradiated = |name: &str| (runs > 0).then(|| irradiated(args, name, &stop)).transpose();
+    let irradiated = |name: &str, group: &[&str]| (runs > 0).then(|| irradiated(args, name, group, &stop)).transpose();
     // Every golden run is compared with the recording: what is hardened gives the same bits, or this fails.
     if runs == 0 {
         capsules::ready(&path, &inject::Setup::default())?;
     }
-    let (before, after) = (irradiated(&args.capsule)?, irradiated(&path)?);
+    let (before, after) = (irradiated(&args.capsule, &[])?, irradiated(&path, &[])?);
+    let after_in_originals = irradiated(&path, &[ORIGINALS])?;
     if let (Some(chosen), Some(before), Some(after)) = (&mut chosen, &before, &after) {
         chosen.measured((before.sdc, before.instructions), (after.sdc, after.instructions));
     }
@@ -139,6 +147,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         choice: chosen,
         before,
         after,
+        after_in_originals,
         executable: executable.map(|executable| executable.write()).transpose()?,
         gpu: args.gpu.then(|| timed(&original, &made.capsule, args.repeat)).transpose()?,
         note: if proxy { PROXY } else { DILUTION },
@@ -165,13 +174,14 @@ fn made(
     harden_with_loads(original, args.scheme, &racing, choice).code(Code::Refused)
 }
 
-/// A campaign on a capsule.
-fn irradiated(args: &args::Harden, name: &str, stop: &AtomicBool) -> Result<Irradiated, Failure> {
+/// A campaign on a capsule, with faults in the instructions of these groups, or in all.
+fn irradiated(args: &args::Harden, name: &str, group: &[&str], stop: &AtomicBool) -> Result<Irradiated, Failure> {
     let choices = Choices {
         capsule: Some(name.to_owned()),
         runs: Some(args.runs),
         seed: args.seed,
         no_app: true,
+        selection: SelectionWords { group: group.iter().map(|&word| word.to_owned()).collect(), ..Default::default() },
         ..Choices::default()
     };
     let session = session::open(choices)?;
@@ -185,7 +195,11 @@ fn irradiated(args: &args::Harden, name: &str, stop: &AtomicBool) -> Result<Irra
     }
     let by_instruction = tally_by_instruction(&results).code(Code::Refused)?;
     let classes = session.capsule().map(|target| DynamicCounts::of(target.golden_run()));
-    Ok(Irradiated::of(&results.summary().code(Code::Refused)?, classes, by_instruction))
+    let mut irradiated = Irradiated::of(&results.summary().code(Code::Refused)?, classes, by_instruction);
+    if let (Some(classes), false) = (classes, group.is_empty()) {
+        irradiated.among(classes.original());
+    }
+    Ok(irradiated)
 }
 
 impl Irradiated {
@@ -202,6 +216,13 @@ impl Irradiated {
             exposure: summary.outcomes.sdc.rate.map(|rate| rate * instructions as f64),
             by_instruction,
         }
+    }
+
+    /// Says how many instructions the faults are drawn from, where these are not all.
+    fn among(&mut self, instructions: u64) {
+        self.instructions = instructions;
+        self.classes = None;
+        self.exposure = self.sdc.rate.map(|rate| rate * instructions as f64);
     }
 }
 
@@ -239,7 +260,9 @@ fn text(document: &Hardened) -> String {
     }
     if let (Some(before), Some(after)) = (&document.before, &document.after) {
         text.push('\n');
-        for (when, irradiated) in [("before", before), ("after", after)] {
+        let originals =
+            document.after_in_originals.as_ref().map(|it| ("after, in the original's instructions alone", it));
+        for (when, irradiated) in [("before", before), ("after", after)].into_iter().chain(originals) {
             text.push_str(&line(when, irradiated));
         }
         if let (Some(before), Some(after)) = (before.exposure, after.exposure)

@@ -13,6 +13,12 @@ fn a_hardened_capsule_does_the_same_and_notices_faults() {
     let rate = |when: &str| found[when]["sdc"]["rate"].as_f64().unwrap();
     assert!(rate("after") < rate("before") / 3.0, "{found}");
     assert!(found["after"]["detected"].as_u64() > Some(300) && found["before"]["detected"].as_u64() == Some(0));
+    // The faults of the population before have their own row.
+    let originals = &found["after_in_originals"];
+    let number = |at: &str| originals.pointer(at).unwrap().as_u64().unwrap();
+    let classes = |key: &str| found["after"]["classes"][key].as_u64().unwrap();
+    assert_eq!((number("/landed"), number("/instructions")), (600, classes("covered") + classes("uncovered")));
+    assert!(originals["sdc"]["high"].as_f64() < found["before"]["sdc"]["low"].as_f64(), "{found}");
     // A campaign on it counts what protection notices under DUE.
     let store = dir.path().join("c");
     let summary = json(&["campaign", path(&out), "--runs", "300", "--json", "--out", path(&store)]);
