@@ -31,7 +31,7 @@ impl Witness for () {
 /// The block with the fault, as a hook: the fault, and the log and witness that observe it.
 struct FaultyBlock<'a, 'h> {
     hit: &'a mut Hit<'h>,
-    log: Option<&'a mut Log>,
+    log: Option<&'a mut dyn Hook>,
     witness: &'a mut dyn Witness,
 }
 
@@ -40,9 +40,8 @@ impl Hook for FaultyBlock<'_, '_> {
         self.log.is_some() || self.hit.wants(warp)
     }
 
-    /// A log is of what a thread does until its way is its own.
     fn may_miss(&self) -> bool {
-        self.hit.is_over()
+        self.hit.is_over() && self.log.as_ref().is_none_or(|log| log.may_miss())
     }
 
     fn before(&mut self, mut context: InstructionContext<'_>) -> Interest {
@@ -107,13 +106,26 @@ impl<'g> Injector<'g> {
         log: &mut Log,
         witness: &mut dyn Witness,
     ) -> Result<Observation, InjectError> {
+        let (observation, executed) = self.watched(fault, log, witness)?;
+        log.executed = executed;
+        Ok(observation)
+    }
+
+    /// As [`run`](Self::run), with a hook that sees what the block with the fault does, and a witness of what comes of it; and
+    /// how many instructions the thread with the fault executed.
+    pub(crate) fn watched(
+        &mut self,
+        fault: &Fault,
+        log: &mut dyn Hook,
+        witness: &mut dyn Witness,
+    ) -> Result<(Observation, u64), InjectError> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
-        let progress = self.replay(launch, fault, &mut FaultyBlock { hit: &mut hit, log: Some(&mut *log), witness })?;
-        log.executed = progress.thread_instructions;
-        self.see_touch(&mut hit, progress.thread_instructions);
-        Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
+        let progress = self.replay(launch, fault, &mut FaultyBlock { hit: &mut hit, log: Some(log), witness })?;
+        let executed = progress.thread_instructions;
+        self.see_touch(&mut hit, executed);
+        Ok((observe(self.golden, fault, hit.injected, progress, Tier::Full), executed))
     }
 
     /// How memory differs at the end of the run before, if that completed.

@@ -7,6 +7,7 @@ mod compare;
 mod criteria;
 mod delta;
 mod describe;
+mod detection;
 mod draw;
 mod elements;
 mod final_memory;
@@ -45,6 +46,7 @@ mod variables;
 
 pub use compare::PRINTED;
 pub use describe::describe;
+pub use detection::Detection;
 pub use elements::{Typed, Unclear, buffer_elements, elements};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch};

@@ -14,8 +14,8 @@ use campaign::summary::Rate;
 use campaign::{CampaignEnd, Choices, Summary};
 use capsule::Capsule;
 use methods::hardening::{
-    AutomaticChoice, Coverage, DynamicCounts, HardenedCapsule, InstructionTally, LoadCoverage, ProtectionChoice,
-    RacingKernels, harden, harden_with_loads, tally_by_instruction,
+    AutomaticChoice, Coverage, DetectionLatency, DetectionSummary, DynamicCounts, HardenedCapsule, InstructionTally,
+    LoadCoverage, ProtectionChoice, RacingKernels, harden, harden_with_loads, tally_by_instruction,
 };
 use serde::Serialize;
 use session::capsules;
@@ -82,6 +82,9 @@ struct Irradiated {
     due: Rate,
     /// Of `due`, the runs that protection noticed.
     detected: u64,
+    /// How soon these were noticed, and whether an error reached memory before; absent where none was noticed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detection: Option<DetectionSummary>,
     /// Instructions of all threads of the fault-free run, of those that the faults are drawn from.
     instructions: u64,
     /// These by where they come from: what is not executed twice is uncovered.
@@ -199,6 +202,9 @@ fn irradiated(args: &args::Harden, name: &str, group: &[&str], stop: &AtomicBool
     if let (Some(classes), false) = (classes, group.is_empty()) {
         irradiated.among(classes.original());
     }
+    if let Some(target) = session.capsule() {
+        irradiated.detection = DetectionSummary::of(target, &results).code(Code::Refused)?;
+    }
     Ok(irradiated)
 }
 
@@ -211,6 +217,7 @@ impl Irradiated {
             sdc: summary.outcomes.sdc,
             due: summary.outcomes.due,
             detected: summary.due.get("detected").copied().unwrap_or(0),
+            detection: None,
             instructions,
             classes,
             exposure: summary.outcomes.sdc.rate.map(|rate| rate * instructions as f64),
@@ -261,7 +268,7 @@ fn text(document: &Hardened) -> String {
     if let (Some(before), Some(after)) = (&document.before, &document.after) {
         text.push('\n');
         let originals =
-            document.after_in_originals.as_ref().map(|it| ("after, in the original's instructions alone", it));
+            document.after_in_originals.as_ref().map(|it| ("after, in the original's instructions alone:", it));
         for (when, irradiated) in [("before", before), ("after", after)].into_iter().chain(originals) {
             text.push_str(&line(when, irradiated));
         }
@@ -312,7 +319,7 @@ fn line(when: &str, it: &Irradiated) -> String {
     let uncovered = uncovered.map_or_else(String::new, |classes| {
         format!(" ({} uncovered)", percent(classes.uncovered as f64 / classes.all() as f64))
     });
-    format!(
+    let mut text = format!(
         "{when:<7} SDC {}  DUE {} ({} detected)  masked {}  of {} runs; {} instructions executed{uncovered}, SDC rate × instructions {exposure}\n",
         rate(&it.sdc),
         rate(&it.due),
@@ -320,5 +327,15 @@ fn line(when: &str, it: &Irradiated) -> String {
         rate(&it.masked),
         number(it.landed),
         number(it.instructions),
-    )
+    );
+    if let Some(DetectionSummary { latency, contained }) = &it.detection {
+        let DetectionLatency { median, low, high, p95 } = latency;
+        let contained = rate(contained);
+        let _ = writeln!(
+            text,
+            "        detected after {median} instructions of the thread in the median [{low}, {high}], 95 % within {}; {contained} before an error was stored",
+            number(*p95),
+        );
+    }
+    text
 }

@@ -19,6 +19,10 @@ fn a_hardened_capsule_does_the_same_and_notices_faults() {
     let classes = |key: &str| found["after"]["classes"][key].as_u64().unwrap();
     assert_eq!((number("/landed"), number("/instructions")), (600, classes("covered") + classes("uncovered")));
     assert!(originals["sdc"]["high"].as_f64() < found["before"]["sdc"]["low"].as_f64(), "{found}");
+    // Comparisons before data leaves the registers let no error into memory.
+    let detection = &originals["detection"];
+    assert_eq!(detection["contained"]["rate"].as_f64(), Some(1.0), "{detection}");
+    assert!(detection["latency"]["median"].as_f64() <= detection["latency"]["p95"].as_f64(), "{detection}");
     // A campaign on it counts what protection notices under DUE.
     let store = dir.path().join("c");
     let summary = json(&["campaign", path(&out), "--runs", "300", "--json", "--out", path(&store)]);
@@ -55,6 +59,8 @@ fn every_scheme_lowers_the_rate_and_a_wrong_word_lists_them() {
         let rate = |when: &str| found[when]["sdc"]["rate"].as_f64().unwrap();
         assert_eq!(found["scheme"].as_str(), Some(scheme));
         assert!(rate("after") < rate("before") / 3.0 && found["after"]["detected"].as_u64() > Some(100), "{found}");
+        let contained = found["after_in_originals"]["detection"]["contained"]["rate"].as_f64().unwrap();
+        assert_eq!(contained == 1.0, scheme == "sriv", "{scheme}: {contained}");
     }
     let wrong = run(&["harden", "pathfinder", "--scheme", "tmr", "--out", path(&out)]);
     assert!(stderr(&wrong).contains("expected one of: drdv, fastsig-drdv, sriv, fastsig-sriv"), "{}", stderr(&wrong));

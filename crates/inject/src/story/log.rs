@@ -72,6 +72,11 @@ impl Hook for Log {
         true
     }
 
+    /// It is of what a thread does until its way is its own.
+    fn may_miss(&self) -> bool {
+        true
+    }
+
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let first = context.warp as usize * LANES;
         for lane in lanes(context.executing) {

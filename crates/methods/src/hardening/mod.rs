@@ -12,6 +12,7 @@ mod automatic;
 mod choice;
 mod code;
 mod coverage;
+mod detection;
 mod dynamic;
 mod geometry;
 mod harden;
@@ -29,6 +30,7 @@ pub use automatic::{
 pub use choice::{ProtectionChoice, ProtectionDemand, ProtectionForecast};
 pub use code::{CodePlace, ExecutedCode, ExecutedInstruction};
 pub use coverage::{Coverage, RefusedKernel};
+pub use detection::{DetectionLatency, DetectionSummary};
 pub use dynamic::DynamicCounts;
 pub use harden::{HardenedCapsule, harden, harden_with_loads};
 pub use loads::{LoadCoverage, RacingKernels, SingleLoads};
