@@ -10,6 +10,7 @@ use crate::repo::{root, say};
 use anyhow::{Context, Result, bail, ensure};
 use capsule::Digest;
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -88,13 +89,35 @@ pub(crate) struct Way<'a> {
     pub(crate) record: Option<&'a Path>,
 }
 
-/// Builds and runs the applications at two settings each, or at all of them; how many trials passed.
-pub(crate) fn apps(way: Way<'_>, nvcc: &Nvcc, all: bool) -> Result<usize> {
-    let apps = find()?;
-    let wanted =
-        |app: &App, setting: usize| app.takes(setting) && (all || setting == 0 || setting == other_setting(&app.name));
-    let jobs = apps.iter().flat_map(|app| (0..SETTINGS.len()).map(move |setting| (app, setting)));
-    let trials = run_all(way, nvcc, jobs.filter(|(app, setting)| wanted(app, *setting)).collect())?;
+/// The settings at which applications are built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    /// All.
+    All,
+    /// The first, and for one application in `one_in` another one; `seed` says for which.
+    Part { seed: u64, one_in: NonZeroU64 },
+}
+
+/// Builds and runs the applications at the settings that are wanted; how many trials passed.
+pub(crate) fn apps(way: Way<'_>, nvcc: &Nvcc, wanted: Wanted) -> Result<usize> {
+    let (apps, all) = (find()?, matches!(wanted, Wanted::All));
+    let is_wanted = |number: u64, app: &App, setting: usize| match wanted {
+        _ if !app.takes(setting) => false,
+        Wanted::All => true,
+        Wanted::Part { seed, one_in } => {
+            let is_second = setting == other_setting(&app.name) && (number + seed).is_multiple_of(one_in.get());
+            setting == 0 || is_second
+        }
+    };
+    let numbered = (0..).zip(&apps);
+    let jobs = numbered.flat_map(|(number, app)| (0..SETTINGS.len()).map(move |setting| (number, app, setting)));
+    let jobs: Vec<_> = jobs.filter(|(number, app, setting)| is_wanted(*number, app, *setting)).collect();
+    let trials = run_all(way, nvcc, jobs.into_iter().map(|(_, app, setting)| (app, setting)).collect())?;
+    if let Wanted::Part { seed, .. } = wanted {
+        let only =
+            apps.iter().filter(|app| trials.iter().filter(|trial| trial.app.name == app.name).count() < 2).count();
+        say(&format!("seed {seed}: {only} of {} applications at their first setting alone", apps.len()))?;
+    }
     let report = if all { table } else { list };
     report(&apps, &trials)?;
     judge(&apps, &trials, all)

@@ -2,15 +2,15 @@
 
 use crate::repo::{beamline, say};
 use crate::workloads::{self, build, fixed_nvcc};
-use crate::{apps, apps::Way, live, nvcc::Nvcc};
+use crate::{apps, apps::Wanted, apps::Way, live, nvcc::Nvcc};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Builds and runs everything, and says what passed. With `all`, the small applications are built at all settings; with
-/// `record`, what they do is recorded into that folder.
-pub(crate) fn end_to_end(all: bool, record: Option<&Path>) -> Result<()> {
+/// Builds and runs everything, the small applications at the settings that are wanted, and says what passed. With `record`,
+/// what they do is recorded into that folder.
+pub(crate) fn end_to_end(wanted: Wanted, record: Option<&Path>) -> Result<()> {
     let record = record.map(folder).transpose()?;
     let program = beamline()?;
     let nvcc = fixed_nvcc()?;
@@ -25,7 +25,7 @@ pub(crate) fn end_to_end(all: bool, record: Option<&Path>) -> Result<()> {
         say(stdout.trim_end())?;
         passed += 1;
     }
-    passed += apps::apps(Way { program: &program, record: record.as_deref() }, &nvcc, all)?;
+    passed += apps::apps(Way { program: &program, record: record.as_deref() }, &nvcc, wanted)?;
     passed += refusals(&program, &nvcc)?;
     live::live(live::FEW)?;
     passed += 2;

@@ -27,7 +27,9 @@ mod vectors;
 mod workloads;
 
 use anyhow::Result;
+use apps::Wanted;
 use clap::{Parser, Subcommand};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -80,6 +82,12 @@ enum Task {
         /// The small applications at every setting of the compiler, as a table
         #[arg(long)]
         all: bool,
+        /// The key of the applications that are built at a second setting
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// One application in this number is built at a second setting
+        #[arg(long, value_name = "N", default_value = "1")]
+        one_in: NonZeroU64,
         /// Record what they do into this folder, for `beamline verify --gpu`
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
@@ -129,7 +137,10 @@ fn main() -> Result<()> {
         Task::Contraction(args) => contraction::contraction(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
-        Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
+        Task::EndToEnd { all, seed, one_in, record } => {
+            let wanted = if all { Wanted::All } else { Wanted::Part { seed, one_in } };
+            end_to_end::end_to_end(wanted, record.as_deref())
+        }
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Tiers(args) => tiers::tiers(&args),
         Task::Sample(args) => sample::sample(&args),

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Searches the inputs of the kernels of records/search.md by the proxy: all searchers at equal budgets, then random search with five
-# times the inputs, then PEPPA-X with five times the inputs.
+# times the inputs, then PEPPA-X with five times the inputs, then all searchers at equal times.
 # usage: measure.sh BEAMLINE DIR SECONDS SIDE_BY_SIDE [KERNEL ...]
-# Each search has 200 inputs, or as many as the variable `budget` says; the variable `kinds` chooses some of proxy, five and five_peppa.
+# Each search has 200 inputs, or as many as the variable `budget` says, or 10 seconds; answers have 1067 runs, or as many as `final` says; the variable
+# `kinds` chooses some of proxy, five, five_peppa and seconds.
 # DIR holds one document for each search, and what is known of inputs. What is there is not made again, and a search that takes longer
 # than SECONDS goes on where it was when the command is given again.
 set -euo pipefail
@@ -12,16 +13,18 @@ shift 4
 mkdir -p "$dir"
 search() {
     local workload=$1 kernel=$2 name=$1_$2
-    local kind words
-    for kind in ${kinds:-proxy five five_peppa}; do
+    local kind words inputs
+    for kind in ${kinds:-proxy five five_peppa seconds}; do
+        inputs=${budget:-200}
         [ -s "$dir/${name}_$kind.json" ] && continue
         case $kind in
         proxy) words='all' ;;
         five) words='druto --times 5' ;;
         five_peppa) words='peppa-x --times 5' ;;
+        seconds) words='all --seconds 10' inputs=100000 ;;
         esac
         # shellcheck disable=SC2086
-        if timeout "$limit" "$beamline" search "$workload" --kernel "$kernel" --objective proxy --budget "${budget:-200}" --repeat 10 \
+        if timeout "$limit" "$beamline" search "$workload" --kernel "$kernel" --objective proxy --budget "$inputs" --final-runs "${final:-1067}" --repeat 10 \
             --faults 50 --seed 0 --jobs 2 --searcher $words --out "$dir/$name" --json >"$dir/$name.part" 2>"$dir/$name.err"; then
             mv "$dir/$name.part" "$dir/${name}_$kind.json"
         else

@@ -9,7 +9,8 @@ import sys
 
 def kind(document):
     times = f", {' and '.join(sorted(longer(document)))} ×{document['times']}" if document.get("times", 1) > 1 else ""
-    return document["objective"] + times
+    seconds = document.get("budget", {}).get("seconds")
+    return document["objective"] + times + (f", {seconds:g} s" if seconds else "")
 
 
 def longer(document):

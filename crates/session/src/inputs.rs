@@ -215,8 +215,59 @@ impl Inputs for RecordedInputs {
 
     fn command(&self, point: &Point) -> String {
         let program = std::iter::once(self.program.display().to_string());
-        let words = program.chain(self.space.arguments(point)).collect();
-        let line = CommandLine::new(words).map_or_else(|_| String::new(), |line| line.to_string());
-        format!("beamline run --record F.capsule -- {line}")
+        let line = quoted(program.chain(self.space.arguments(point)));
+        let files = self.space.files(point).flat_map(|(name, source)| file_steps(name, source, &self.place));
+        let steps: Vec<String> = files.chain([format!("beamline run --record F.capsule -- {line}")]).collect();
+        steps.join(" && ")
+    }
+}
+
+/// The commands of a shell that make a file of an input in the directory in which they run.
+fn file_steps(name: &str, source: FileSource, place: &Path) -> Vec<String> {
+    // The files of the space are named from its own directory.
+    let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
+    let words = |words: &[&str]| quoted(words.iter().map(|&word| word.to_owned()));
+    let folder = Path::new(name).parent().filter(|it| !it.as_os_str().is_empty());
+    let mut steps: Vec<String> =
+        folder.iter().map(|folder| words(&["mkdir", "-p", &folder.display().to_string()])).collect();
+    steps.push(match source {
+        FileSource::Text(text) => format!("{} > {}", words(&["printf", "%s", &text]), words(&[name])),
+        FileSource::Command(command) => {
+            let within = words(&["cd", &place.display().to_string()]);
+            format!("({within} && {}) > {}", quoted(command.into_iter()), words(&[name]))
+        }
+        FileSource::Copy(from) => words(&["cp", &place.join(from).display().to_string(), name]),
+    });
+    steps
+}
+
+/// Words as a shell takes them; nothing where one of them has a zero byte.
+fn quoted(words: impl Iterator<Item = String>) -> String {
+    CommandLine::new(words.collect()).map_or_else(|_| String::new(), |line| line.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_an_input_are_made_by_a_shell_as_they_are_for_a_search() {
+        let dir = tempfile::tempdir().unwrap();
+        let (place, run) = (dir.path().join("space dir"), dir.path().join("run"));
+        fs::create_dir_all(&place).unwrap();
+        fs::create_dir_all(&run).unwrap();
+        fs::write(place.join("weights"), "w").unwrap();
+        let text = "it's 5 %d\n".to_owned();
+        let sources = [
+            ("a/b.txt", FileSource::Text(text.clone()), text.as_str()),
+            ("c", FileSource::Command(vec!["cat".into(), "weights".into()]), "w"),
+            ("d", FileSource::Copy("weights".into()), "w"),
+        ];
+        for (name, source, contents) in sources {
+            let line = file_steps(name, source, &place).join(" && ");
+            let ended = std::process::Command::new("sh").args(["-c", &line]).current_dir(&run).status().unwrap();
+            assert!(ended.success(), "{line}");
+            assert_eq!(fs::read_to_string(run.join(name)).unwrap(), contents, "{line}");
+        }
     }
 }
