@@ -2,12 +2,15 @@
 
 use clap::{Args as Group, value_parser};
 use methods::hardening::SchemeChoice;
-use std::path::PathBuf;
+use session::bundled;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Group)]
 pub(crate) struct Harden {
     /// A capsule file, or the name of a bundled workload
-    #[arg(value_name = "CAPSULE")]
+    #[arg(value_name = "CAPSULE", value_parser = capsule)]
     pub(crate) capsule: String,
     /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers), sriv
     /// (a duplicate before each instruction, compared at once); with fastsig- before them, comparisons set a signature that
@@ -63,6 +66,23 @@ pub(crate) struct Harden {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The name of a capsule. An executable is refused before anything is said of the other options.
+fn capsule(name: &str) -> Result<String, String> {
+    if bundled::find(name).is_some() || !is_executable(Path::new(name)) {
+        return Ok(name.to_owned());
+    }
+    Err(format!(
+        "it is an ELF file, not a capsule. Record what it does with `beamline run --record app.capsule -- {name}`, then protect it with \
+         `beamline harden app.capsule --scheme SCHEME --out hard.capsule --executable {name} --executable-out F`"
+    ))
+}
+
+/// Whether a file begins as programs of Linux do.
+fn is_executable(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == *b"\x7fELF"
 }
 
 fn scheme(word: &str) -> Result<SchemeChoice, String> {

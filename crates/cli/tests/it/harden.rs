@@ -191,6 +191,16 @@ fn an_executable_runs_with_protected_kernels_as_it_did() {
         assert!(!output.status.success() && !dir.path().join("not").exists());
         stderr(&output)
     };
+    // An executable in place of its capsule: both steps are named, whatever options there are.
+    for rest in [&["--scheme", "drdv"][..], &["--scheme", "drdv", "--out", &not]] {
+        let output = run(&[&["harden", &program][..], rest].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let second = format!("--out hard.capsule --executable {program} --executable-out F`");
+        for part in [&format!("`beamline run --record app.capsule -- {program}`"), &second] {
+            assert!(said.contains(part.as_str()), "{part}: {said}");
+        }
+    }
     for (capsule, scheme, executable, to, part) in [
         (recorded.as_str(), "tld", program.as_str(), copy.as_str(), "blocks have twice as many threads"),
         (&recorded, "hw-sig", &program, &copy, "it is a performance proxy"),
