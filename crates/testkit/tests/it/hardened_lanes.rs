@@ -94,3 +94,25 @@ fn every_engine_sees_that_a_pair_of_lanes_differs() {
         crate::report("faults on which the tiers disagree", &compared.disagreements);
     }
 }
+
+/// Only the odd lane notifies: a fault that leads the even lane alone to a store is noticed behind it. Faults in odd lanes, which
+/// store nothing, are contained.
+#[test]
+fn an_error_is_stored_only_by_a_lane_that_comes_to_a_store_alone() {
+    let target = target(paired("pathfinder", Scheme::Tld).unwrap().capsule).unwrap();
+    // A thread leaves the loop a step too early; the even one then stores what the step before has left. The odd one has executed
+    // no stores, and so fewer instructions before.
+    let early = |(thread, dynamic): (u32, u64)| {
+        let id = format!("isa=ptx,launch=5,cta=11,thread={thread},dyn={dynamic},target=dst0,model=flip,bits=0");
+        let found = target.detections(&[id.parse().unwrap()]).unwrap();
+        found[0].map(|detection| detection.contained)
+    };
+    assert_eq!([(130, 180), (131, 175)].map(early), [Some(false), Some(true)]);
+    let words = SelectionWords { group: vec!["protection:original".to_owned()], ..SelectionWords::default() };
+    let runs: Vec<RunIndex> = (0..1000).map(RunIndex).collect();
+    let faults: Vec<_> = target.plan(&runs, &words, 1).unwrap().iter().map(|site| fault_of(site).unwrap()).collect();
+    let found = target.detections(&faults).unwrap();
+    let stored = faults.iter().zip(found).filter(|(_, found)| found.is_some_and(|found| !found.contained));
+    let threads: Vec<u32> = stored.map(|(fault, _)| fault.thread).collect();
+    assert!(threads.len() > 5 && threads.iter().all(|thread| thread % 2 == 0), "{threads:?}");
+}
