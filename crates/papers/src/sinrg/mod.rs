@@ -1,6 +1,7 @@
 //! The page of SInRG: the figures of the thesis' Chapter 4 with our workloads and schemes, its statements judged.
 
 mod beam;
+mod detected;
 mod others;
 mod plots;
 mod rules;
@@ -13,7 +14,7 @@ mod tests;
 use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use crate::statements::tally;
 use methods::kit::StudyError;
-use survey::{CHOOSERS, IN_PART, RUNS, SinrgSurvey};
+use survey::{CHOOSERS, IN_PART, ORIGINALS, RUNS, SinrgSurvey};
 
 /// The page.
 pub static PAGE: MethodPage = MethodPage {
@@ -21,6 +22,11 @@ pub static PAGE: MethodPage = MethodPage {
     template: include_str!("page.md"),
     runs: &[
         PageCampaign { name: RUNS, count: 1_000, about: "faults in each workload, with each scheme and without" },
+        PageCampaign {
+            name: ORIGINALS,
+            count: 300,
+            about: "faults in the instructions that each workload had before, with each scheme",
+        },
         PageCampaign { name: CHOOSERS, count: 4_000, about: "faults that choose what is protected in part" },
     ],
     make,
@@ -37,6 +43,7 @@ fn pieces(survey: &SinrgSurvey) -> Pieces {
         ("growth".to_owned(), Piece::Table(tables::growth(survey))),
         ("classes".to_owned(), Piece::Table(tables::classes(survey))),
         ("outcomes".to_owned(), Piece::Table(tables::outcomes(survey))),
+        ("detected".to_owned(), Piece::Table(detected::table(survey))),
         ("loads".to_owned(), Piece::Table(beam::versions(survey))),
         ("times".to_owned(), Piece::Table(tables::times(survey))),
         ("parts".to_owned(), Piece::Table(tables::parts(survey))),

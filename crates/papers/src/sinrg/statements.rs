@@ -4,6 +4,7 @@ use methods::hardening::Scheme;
 use stats::{Confidence, spearman};
 
 use super::beam::beam;
+use super::detected::detection;
 use super::others::{others, overheads, saved, time_of, times};
 use super::rules::{Claim, above, count, each, mean, one, statement, unmeasured, within};
 use super::survey::{InjectedWorkload, ProtectedWorkload, SinrgSurvey, remaining};
@@ -16,6 +17,7 @@ pub(super) fn statements(survey: &SinrgSurvey) -> Vec<Part> {
         Part { name: "statements-time", statements: time(survey) },
         Part { name: "statements-coverage", statements: coverage(survey) },
         Part { name: "statements-faults", statements: faults(survey) },
+        Part { name: "statements-detection", statements: detection(survey) },
         Part { name: "statements-others", statements: others(survey) },
     ]
 }

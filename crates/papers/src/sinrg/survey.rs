@@ -1,9 +1,10 @@
 //! The measurements of the page: campaigns on workloads as they are and protected, and times that were recorded on GPUs.
 
+use campaign::config::SelectionWords;
 use campaign::{Results, Subject};
 use methods::hardening::{
-    ChoiceOutcome, Coverage, DynamicCounts, ExecutedCode, HardenedTimes, ProtectionDemand, ProtectionForecast, Scheme,
-    harden_opened, harden_opened_with_loads, tally_by_instruction,
+    ChoiceOutcome, Coverage, DetectionSummary, DynamicCounts, ExecutedCode, HardenedTimes, ProtectionDemand,
+    ProtectionForecast, Scheme, harden_opened, harden_opened_with_loads, tally_by_instruction,
 };
 use methods::kit::{FinishedCampaign, OpenedCapsule, StudyError};
 use serde_json::{Value, json};
@@ -49,6 +50,8 @@ const BUDGETS: [f64; 4] = [0.05, 0.1, 0.2, 0.5];
 pub(super) const RUNS: &str = "each";
 /// The kind of campaigns that choose what is protected in part.
 pub(super) const CHOOSERS: &str = "choosers";
+/// The kind of campaigns with faults in the instructions that were there before protection.
+pub(super) const ORIGINALS: &str = "originals";
 /// The seed of those that choose: what measures must not have chosen.
 const CHOOSERS_SEED: u64 = 1;
 
@@ -116,6 +119,7 @@ pub(super) struct PartlyProtected {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SinrgSurvey {
     pub(super) injected: Vec<InjectedWorkload>,
+    pub(super) detected: Vec<DetectedFaults>,
     pub(super) timed: Vec<TimedWorkload>,
     /// Times by the automatic choice, each workload left out of what its tree learned from.
     pub(super) chosen: Vec<ChoiceOutcome>,
@@ -176,6 +180,7 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
             in_part(shop, &injected, &original, &mut survey.parts)?;
         }
         survey.injected.push(injected);
+        survey.detected.extend(detected(shop, name, &original)?);
     }
     Ok(survey)
 }
@@ -215,6 +220,41 @@ fn measured(
     let dynamic = DynamicCounts::of(hardened.golden_run());
     let digest = hardened.digest().to_owned();
     Ok(ProtectedWorkload { scheme: scheme.word(), digest, before, after, dynamic, ends })
+}
+
+/// The instructions of a hardened capsule that the capsule before had.
+const GROUP: &str = "protection:original";
+
+/// The detected ones of faults in the instructions that a workload had before.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DetectedFaults {
+    pub(super) name: String,
+    pub(super) scheme: Scheme,
+    pub(super) detected: u64,
+    pub(super) summary: DetectionSummary,
+}
+
+/// The schemes that detect faults.
+pub(super) fn detecting() -> impl Iterator<Item = Scheme> {
+    Scheme::INSTRUCTIONS.into_iter().chain(Scheme::LANES)
+}
+
+/// A campaign on a workload for each scheme.
+fn detected(
+    shop: &mut PageContext<'_, '_>,
+    name: &str,
+    original: &OpenedCapsule,
+) -> Result<Vec<DetectedFaults>, StudyError> {
+    let (count, mut found) = (runs(shop, ORIGINALS), Vec::new());
+    for scheme in detecting() {
+        let (hardened, _) = harden_opened(original, scheme, None)?;
+        let words = SelectionWords { group: vec![GROUP.to_owned()], ..SelectionWords::default() };
+        let results = shop.campaigns.drawn(&hardened, ORIGINALS, words, count)?.results;
+        let detected = RunEnds::of(&results)?.detected;
+        let summary = DetectionSummary::of(&hardened, &results)?;
+        found.extend(summary.map(|summary| DetectedFaults { name: name.to_owned(), scheme, detected, summary }));
+    }
+    Ok(found)
 }
 
 /// The choice of a knapsack for each budget, by the corruptions of a campaign with another seed.

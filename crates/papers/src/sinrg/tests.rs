@@ -1,14 +1,19 @@
 //! Surveys made by hand: each rule holds, fails or stays open where it should.
 
-use methods::hardening::{ChoiceOutcome, DynamicCounts, ProtectionForecast, Scheme};
+use campaign::summary::Rate;
+use methods::hardening::{
+    ChoiceOutcome, DetectionLatency, DetectionSummary, DynamicCounts, ProtectionForecast, Scheme,
+};
 use serde_json::json;
+use study::Cell;
 
+use super::detected::table;
 use super::pieces;
 use super::statements::statements;
 
 use super::survey::{
-    BEAM, CHAPTER, INJECTED, InjectedWorkload, PartlyProtected, ProtectedWorkload, RunEnds, SinrgSurvey, TimedWorkload,
-    remaining, timed,
+    BEAM, CHAPTER, DetectedFaults, INJECTED, InjectedWorkload, PartlyProtected, ProtectedWorkload, RunEnds,
+    SinrgSurvey, TimedWorkload, detecting, remaining, timed,
 };
 use super::tables::{choice, devices, half};
 use crate::checks::{are_in, are_judged, fill, statement, verdict};
@@ -33,6 +38,8 @@ struct Made {
     other: u64,
     /// With load duplication: uncovered instructions, per 970 others, and corruptions of a thousand faults.
     loads: [u64; 2],
+    /// The median latency of detected faults, and how many of a hundred are contained, by DRDV, FastSig-DRDV, SRIV, FastSig-SRIV, TLD, TLD-Sig.
+    detected: [(f64, u64); 6],
 }
 
 /// As the chapter has it.
@@ -45,6 +52,7 @@ const CHAPTER_LIKE: Made = Made {
     sdc: [700, 20],
     other: 3,
     loads: [30, 0],
+    detected: [(5.0, 100), (50.0, 60), (2.0, 100), (60.0, 70), (10.0, 100), (40.0, 80)],
 };
 
 /// The deviation of a time from workload to workload, so that the mean has an interval.
@@ -109,6 +117,14 @@ fn made(of: Made) -> SinrgSurvey {
         automatic: of.chosen + wobble(number),
         best: of.chosen + wobble(number) - 0.1,
     });
+    let detected = INJECTED.into_iter().flat_map(|name| {
+        detecting().zip(of.detected).map(|(scheme, (median, count))| {
+            let latency = DetectionLatency { median, low: median - 1.0, high: median + 1.0, p95: 2 * median as u64 };
+            let contained = Rate { count, ..Rate::default() };
+            let summary = DetectionSummary { latency, contained };
+            DetectedFaults { name: name.to_owned(), scheme, detected: 100, summary }
+        })
+    });
     let forecast = ProtectionForecast { instructions: 4, of: 10, overhead: 0.2, coverage: Some(0.6) };
     let part = |name: &str| PartlyProtected {
         name: name.to_owned(),
@@ -120,6 +136,7 @@ fn made(of: Made) -> SinrgSurvey {
     };
     SinrgSurvey {
         injected: injected.collect(),
+        detected: detected.collect(),
         timed: times.collect(),
         chosen: chosen.collect(),
         occupancies: vec![[0.5, 0.75], [1.0, 1.0]],
@@ -143,7 +160,7 @@ fn without_numbers_all_is_undecided() {
 }
 
 /// The claims whose rules numbers like the chapter's fulfil.
-const HOLD: [&str; 27] = [
+const HOLD: [&str; 35] = [
     "kernels take 69 % longer",
     "base SRIV doubles",
     "kernels take 39 % longer",
@@ -171,6 +188,14 @@ const HOLD: [&str; 27] = [
     "HW-Sig makes DRDV",
     "TLD is faster than SInRG",
     "TLD-Sig is faster than TLD",
+    "DRDV with a notification",
+    "SRIV with a notification",
+    "FastSig-DRDV lets some",
+    "FastSig-SRIV lets some",
+    "FastSig-DRDV detects later",
+    "FastSig-SRIV detects later",
+    "TLD compares each memory write",
+    "TLD-Sig detects later",
 ];
 
 #[test]
@@ -186,6 +211,7 @@ fn numbers_like_the_chapters_hold_and_others_do_not() {
         sdc: [10, 700],
         other: 0,
         loads: [900, 900],
+        detected: [(50.0, 99), (5.0, 100), (60.0, 99), (2.0, 100), (40.0, 99), (10.0, 100)],
     };
     let unlike = statements(&made(unlike));
     for claim in HOLD.iter().filter(|claim| **claim != "FastSig-SRIV always executes") {
@@ -257,6 +283,21 @@ fn what_remains_is_the_rate_times_the_instructions() {
     let (value, low, high) = remaining([ends(200), ends(20)], [100, 300]).unwrap();
     assert!((value - 0.3).abs() < 1e-12 && low < 0.2 && high > 0.4, "{low} {high}");
     assert_eq!(remaining([ends(0), ends(20)], [100, 300]), None);
+}
+
+#[test]
+fn the_latency_of_a_scheme_is_that_of_its_median_workload_and_containment_that_of_all_faults() {
+    let mut survey = made(CHAPTER_LIKE);
+    survey.detected.retain(|it| it.scheme == Scheme::Tld && ["nn", "lud", "nw"].contains(&it.name.as_str()));
+    survey.detected[0].summary.latency.median = 90.0;
+    survey.detected[1].summary.contained.count = 70;
+    let [row] = &table(&survey).rows[..] else { panic!() };
+    assert_eq!(row[..3], [Cell::text("tld"), Cell::Count(3), Cell::Count(300)]);
+    assert_eq!(row[3], Cell::Quantity { value: 10.0, low: 10.0, high: 90.0 });
+    assert_eq!(row[4], Cell::Quantity { value: 20.0, low: 20.0, high: 20.0 });
+    let Cell::Rate { rate, low, high } = row[5] else { panic!("{row:?}") };
+    assert!((rate - 0.9).abs() < 1e-12 && low > 0.85 && high < 0.95, "{row:?}");
+    assert!(statement(&statements(&survey), "TLD compares each memory write").ours.starts_with("2 of 3; not "));
 }
 
 #[test]
