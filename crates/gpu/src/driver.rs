@@ -121,6 +121,9 @@ driver! {
     function = b"cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
     global = b"cuModuleGetGlobal_v2" (address: *mut u64, bytes: *mut usize, module: Handle, name: *const c_char);
     function_attribute = b"cuFuncGetAttribute" (value: *mut c_int, attribute: c_int, function: Handle);
+    resident_blocks = b"cuOccupancyMaxActiveBlocksPerMultiprocessor" (
+        blocks: *mut c_int, function: Handle, threads: c_int, shared_bytes: usize
+    );
     create_event = b"cuEventCreate" (event: *mut Handle, flags: c_uint);
     record_event = b"cuEventRecord" (event: Handle, stream: Handle);
     elapsed = b"cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);

@@ -24,6 +24,8 @@ pub struct GpuProperties {
     pub compute: (i32, i32),
     /// The CUDA version that the driver supports, for example `(13, 0)`.
     pub driver: (i32, i32),
+    /// The highest clocks of multiprocessors and of memory, in MHz.
+    pub clocks_mhz: (u32, u32),
 }
 
 /// The first GPU of this machine, with a context of our own: an error that stays ends with it.
@@ -84,6 +86,7 @@ impl Gpu {
             name: name(&driver, device)?,
             compute: (attribute(&driver, device, 75)?, attribute(&driver, device, 76)?),
             driver: (version / 1000, version % 1000 / 10),
+            clocks_mhz: (clock_mhz(&driver, device, 13)?, clock_mhz(&driver, device, 36)?),
         };
         // SAFETY: `device` is one that the driver gave.
         unsafe { driver.create_context(&raw mut context, 0, device)? };
@@ -235,6 +238,11 @@ fn attribute(driver: &Driver, device: c_int, attribute: c_int) -> Result<i32, Gp
     // SAFETY: the pointer is to a variable of the right type.
     unsafe { driver.device_attribute(&raw mut value, attribute, device)? };
     Ok(value)
+}
+
+/// A clock that an attribute gives in kHz.
+fn clock_mhz(driver: &Driver, device: c_int, clock: c_int) -> Result<u32, GpuError> {
+    attribute(driver, device, clock).map(|khz| khz.unsigned_abs() / 1000)
 }
 
 #[cfg(test)]

@@ -140,23 +140,31 @@ pub struct KernelResources {
     pub registers: u32,
     /// Bytes of local memory of a thread, where registers that found no place are spilled.
     pub local_bytes: u32,
+    /// Blocks that a multiprocessor holds at once.
+    pub resident_blocks: u32,
 }
 
 impl LoadedModule<'_> {
-    /// The resources that the driver's compiler gave a kernel.
+    /// The resources that the driver's compiler gave a kernel, and its occupancy with blocks of this shape.
     ///
     /// # Errors
     /// If the module lacks it.
-    pub fn resources(&self, kernel: &str) -> Result<KernelResources, GpuError> {
+    pub fn resources(&self, kernel: &str, shape: LaunchShape) -> Result<KernelResources, GpuError> {
         let (driver, name) = (&self.gpu.driver, c_name(kernel)?);
-        let (mut function, mut registers, mut local_bytes) = (std::ptr::null_mut(), 0, 0);
+        let (mut function, mut registers, mut local_bytes, mut blocks) = (std::ptr::null_mut(), 0, 0, 0);
+        let threads: u32 = shape.block.iter().product();
         // SAFETY: the name ends in zero; the pointers are to variables of the right types.
         unsafe {
             driver.function(&raw mut function, self.handle, name.as_ptr())?;
             driver.function_attribute(&raw mut registers, REGISTERS, function)?;
             driver.function_attribute(&raw mut local_bytes, LOCAL_BYTES, function)?;
+            driver.resident_blocks(&raw mut blocks, function, threads.cast_signed(), shape.shared_bytes as usize)?;
         }
-        Ok(KernelResources { registers: registers.unsigned_abs(), local_bytes: local_bytes.unsigned_abs() })
+        Ok(KernelResources {
+            registers: registers.unsigned_abs(),
+            local_bytes: local_bytes.unsigned_abs(),
+            resident_blocks: blocks.unsigned_abs(),
+        })
     }
 
     /// Runs a kernel to its end with `input` and `output` in memory of its own; `params` makes its arguments from their

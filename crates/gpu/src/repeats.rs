@@ -213,7 +213,7 @@ impl Replayer for Repetition<'_, '_> {
             None => self.repeats.gpu.synchronize()?,
             Some(stopwatch) => {
                 let seconds = stopwatch.stop()?;
-                let resources = held.module.resources(&launch.kernel)?;
+                let resources = held.module.resources(&launch.kernel, shape)?;
                 let times = self
                     .times
                     .entry(launch.kernel.clone())

@@ -16,6 +16,8 @@ pub(super) struct Timed {
     name: String,
     compute_capability: String,
     driver: String,
+    /// The highest clocks of multiprocessors and of memory, in MHz.
+    clocks_mhz: (u32, u32),
     /// How often each was timed, in turns; one run of each before is not counted.
     repetitions: u32,
     /// Copies to the host, and how many of them both give to the bit.
@@ -46,6 +48,8 @@ struct Cost {
     registers: u32,
     /// Bytes of local memory of a thread.
     local_bytes: u32,
+    /// Blocks that a multiprocessor holds at once, in the first launch.
+    resident_blocks: u32,
 }
 
 /// A median with its bounds at 95 %.
@@ -73,8 +77,8 @@ struct Series {
 
 impl Series {
     fn cost(&self) -> Option<Cost> {
-        let KernelResources { registers, local_bytes } = self.resources;
-        Some(Cost { seconds: Spread::of(&self.seconds)?, registers, local_bytes })
+        let KernelResources { registers, local_bytes, resident_blocks } = self.resources;
+        Some(Cost { seconds: Spread::of(&self.seconds)?, registers, local_bytes, resident_blocks })
     }
 
     /// These seconds over those of `before`.
@@ -129,6 +133,7 @@ pub(super) fn timed(original: &Capsule, hardened: &Capsule, repetitions: u32) ->
         name: description.name.clone(),
         compute_capability: format!("{}.{}", description.compute.0, description.compute.1),
         driver: format!("{}.{}", description.driver.0, description.driver.1),
+        clocks_mhz: description.clocks_mhz,
         repetitions,
         copies: first.copies.len() as u64,
         same,
@@ -162,7 +167,8 @@ impl Timed {
             let (before, after) = (&it.before, &it.after);
             let _ = writeln!(
                 text,
-                "{}: {} launches, {:.1} µs before, {:.1} µs after, {} times as long; {} and {} registers, {} and {} bytes of local memory",
+                "{}: {} launches, {:.1} µs before, {:.1} µs after, {} times as long; {} and {} registers, {} and {} bytes of local memory, \
+                 {} and {} blocks at once on a multiprocessor",
                 it.kernel,
                 number(it.launches),
                 before.seconds.median * 1e6,
@@ -171,7 +177,9 @@ impl Timed {
                 before.registers,
                 after.registers,
                 before.local_bytes,
-                after.local_bytes
+                after.local_bytes,
+                before.resident_blocks,
+                after.resident_blocks
             );
         }
         let _ = writeln!(

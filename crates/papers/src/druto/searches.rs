@@ -122,6 +122,8 @@ pub(super) fn statements(all: &[Measured]) -> Vec<Statement> {
         ),
         any_search(&estimator),
         pruning(all),
+        equal_times("random search", &against(Goal::Seconds, "random")),
+        equal_times("PEPPA-X", &against(Goal::Seconds, "peppa-x")),
     ]
 }
 
@@ -154,6 +156,15 @@ fn five_times(technique: &str, against: &Against) -> Statement {
     statement(
         &format!("{technique} does not find its inputs with five times the search (Figure 7)"),
         "for most kernels",
+        against.words(),
+        Judged::by(long_rule(), against.verdict_of_long()),
+    )
+}
+
+fn equal_times(technique: &str, against: &Against) -> Statement {
+    statement(
+        &format!("in equal times DRUTO finds more vulnerable inputs than {technique} (Figure 6)"),
+        "at 10, 50 and 100 generations",
         against.words(),
         Judged::by(long_rule(), against.verdict_of_long()),
     )

@@ -51,12 +51,14 @@ pub(super) enum Goal {
     Five,
     /// The same for PEPPA-X.
     FivePeppa,
+    /// The proxy, where all searchers have equal times.
+    Seconds,
     /// The rate itself.
     Rate,
 }
 
 impl Goal {
-    pub(super) const ALL: [Self; 4] = [Self::Proxy, Self::Five, Self::FivePeppa, Self::Rate];
+    pub(super) const ALL: [Self; 5] = [Self::Proxy, Self::Five, Self::FivePeppa, Self::Seconds, Self::Rate];
 
     /// As tables say it.
     pub(super) fn words(self) -> &'static str {
@@ -64,6 +66,7 @@ impl Goal {
             Self::Proxy => "proxy",
             Self::Five => "proxy, random search with five times the inputs",
             Self::FivePeppa => "expected rate, both with five times the inputs",
+            Self::Seconds => "proxy, equal times",
             Self::Rate => "measured rate",
         }
     }
@@ -77,6 +80,9 @@ const RECORDS: &[(&str, Goal, &str)] = &[
     ("blackscholes", Goal::Five, include_str!("../../../../records/search/blackscholes_price_five.json")),
     ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
     ("conv2d", Goal::Five, include_str!("../../../../records/search/conv2d_convolve_five.json")),
+    ("pathfinder", Goal::Seconds, include_str!("../../../../records/search/pathfinder_advance_rows_seconds.json")),
+    ("blackscholes", Goal::Seconds, include_str!("../../../../records/search/blackscholes_price_seconds.json")),
+    ("conv2d", Goal::Seconds, include_str!("../../../../records/search/conv2d_convolve_seconds.json")),
     ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
     ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
     ("hotspot", Goal::Rate, include_str!("../../../../records/search/hotspot_sdc.json")),
