@@ -214,11 +214,16 @@ impl Inputs for RecordedInputs {
     }
 
     fn command(&self, point: &Point) -> String {
-        let program = std::iter::once(self.program.display().to_string());
-        let line = quoted(program.chain(self.space.arguments(point)));
+        let program = std::path::absolute(&self.program).unwrap_or_else(|_| self.program.clone());
+        let line = quoted(std::iter::once(program.display().to_string()).chain(self.space.arguments(point)));
         let files = self.space.files(point).flat_map(|(name, source)| file_steps(name, source, &self.place));
-        let steps: Vec<String> = files.chain([format!("beamline run --record F.capsule -- {line}")]).collect();
-        steps.join(" && ")
+        let files: Vec<String> = files.collect();
+        if files.is_empty() {
+            return format!("beamline run --record F.capsule -- {line}");
+        }
+        // As for a search, the files lie in an empty directory: those of the user stay as they are.
+        let files = files.join(" && ");
+        format!("(cd \"$(mktemp -d)\" && {files} && beamline run --record \"$OLDPWD/F.capsule\" -- {line})")
     }
 }
 

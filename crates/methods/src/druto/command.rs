@@ -66,7 +66,7 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             "seconds",
             "S",
             None,
-            "End each search also after S seconds of processes, golden runs and campaigns",
+            "End each search also with the batch of inputs in which S seconds of processes, golden runs and campaigns are over",
         ),
         CommandOption::any("times", "N", Some("1"), "Give random, peppa-x and trident N times this budget"),
         CommandOption::any(

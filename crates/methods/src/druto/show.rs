@@ -186,7 +186,11 @@ fn answers(it: &Outcome) -> Table {
     }
     table
         .notes
-        .push(format!("Each rate is of {} runs of a seed that no search has seen; bounds at 95 %.", it.rules.last));
+        .push(format!(
+            "Each rate is of {} runs of a seed that no search has seen; bounds at 95 %. Outputs of the GPU are judged, and the application is not \
+             asked what it makes of them (`campaign --no-app`).",
+            it.rules.last
+        ));
     table
 }
 
