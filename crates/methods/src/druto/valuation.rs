@@ -66,8 +66,8 @@ impl Bench<'_, '_> {
 
     /// The SDC rate of the kernel that the model predicts for an input.
     pub(super) fn predicted(&mut self, point: &Point) -> Result<Result<f64, String>, StudyError> {
-        // What is kept has the name of the model that it came of: by strata of threads.
-        let found = self.of_golden(point, "predicted by strata", |golden, kernel| {
+        // What is kept has the name of the model that it came of.
+        let found = self.of_golden(point, "predicted by strata, every use weighed", |golden, kernel| {
             let start = now();
             let rate = predict::rate(golden, kernel);
             (rate, start.elapsed().as_secs_f64())

@@ -70,8 +70,8 @@ mod tests {
         let (index, check, address) = (value(0, 2), value(1, 1), value(3, 2));
         // Bit 1 of the index turns the branch at 2, which decides about 3; so it does in one of two uses.
         let checked = |high| UseSample { traps: 0, changed: vec![vec![0], vec![high]] };
-        flow.used(index, (0, 1, UseKind::Sampled), 1.0, &[check]).sampled(checked(1), 1.0);
-        flow.used(index, (0, 1, UseKind::Sampled), 1.0, &[check]).sampled(checked(0), 1.0);
+        flow.used(index, (0, 1, UseKind::Sampled), 1.0, &[check]).sampled(checked(1));
+        flow.used(index, (0, 1, UseKind::Sampled), 1.0, &[check]).sampled(checked(0));
         flow.used(check, (0, 2, UseKind::Branch), 2.0, &[]);
         flow.used(index, (0, 3, UseKind::Sampled), 2.0, &[address]);
         let region = Region { inside: vec![3], entry: 3, ..Region::default() };

@@ -43,6 +43,8 @@ pub(super) struct ValueUse {
     pub(super) count: f64,
     /// How often it was noted.
     noted: u64,
+    /// Uses since the last one that was looked at closely, which stands for them.
+    unsampled: f64,
     /// The values that depend on it.
     pub(super) makes: Vec<usize>,
     /// Some uses, and how often there are such.
@@ -78,6 +80,7 @@ impl ValueFlow {
         let it = self.uses[value].entry(by).or_default();
         it.count += times;
         it.noted += 1;
+        it.unsampled += times;
         for make in makes {
             if !it.makes.contains(make) {
                 it.makes.push(*make);
@@ -93,8 +96,8 @@ impl ValueUse {
         self.noted.is_multiple_of((self.noted.next_power_of_two() / 8).max(1))
     }
 
-    /// Notes a sample that stands for a number of uses.
-    pub(super) fn sampled(&mut self, sample: UseSample, times: f64) {
-        *self.samples.entry(sample).or_default() += times;
+    /// Notes a sample, which stands for all uses since the one before.
+    pub(super) fn sampled(&mut self, sample: UseSample) {
+        *self.samples.entry(sample).or_default() += std::mem::take(&mut self.unsampled);
     }
 }

@@ -198,7 +198,7 @@ impl Following<'_> {
             if matches!(facts.control, Control::Next | Control::Call) {
                 let it = self.flow.used(value, by(UseKind::Sampled), weight, &makes);
                 if it.is_looked_at() {
-                    it.sampled(UseSample { traps: 0, changed: vec![kernel.undone(context, at, lane)] }, weight);
+                    it.sampled(UseSample { traps: 0, changed: vec![kernel.undone(context, at, lane)] });
                 }
             } else {
                 self.flow.used(value, by(UseKind::Branch), weight, &[]);
@@ -222,7 +222,7 @@ impl Following<'_> {
                 if it.is_looked_at() {
                     let elements: Vec<Option<u8>> = kernel.elements[at].clone();
                     let base = context.registers.get(slot, lane) as u64;
-                    it.sampled(strays(context, &access, lane, base, bits, &elements), weight);
+                    it.sampled(strays(context, &access, lane, base, bits, &elements));
                 }
             } else if let Some(evaluation) = &kernel.evaluations[at] {
                 let it = self.flow.used(value, by(UseKind::Sampled), weight, &makes);
@@ -232,7 +232,7 @@ impl Following<'_> {
                     let changed = |bit: u32| {
                         results(1u128 << bit).iter().zip(&golden).map(|(one, other)| folded(one ^ other)).collect()
                     };
-                    it.sampled(UseSample { traps: 0, changed: (0..bits).map(changed).collect() }, weight);
+                    it.sampled(UseSample { traps: 0, changed: (0..bits).map(changed).collect() });
                 }
             } else {
                 let stored = is(Role::Stored).and_then(|it| kernel.stored[at].get(usize::from(it.position)));

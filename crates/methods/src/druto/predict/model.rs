@@ -194,7 +194,7 @@ mod tests {
         (flow.made[sum].0, flow.made[stored].0) = (10.0, 1.0);
         // Of ten sums, nine go into the next one, where bit 0 goes to bit 0 and bit 1 is lost, and one is stored.
         let sample = UseSample { traps: 0, changed: vec![vec![1], vec![0]] };
-        flow.used(sum, (0, 1, UseKind::Sampled), 9.0, &[sum]).sampled(sample, 9.0);
+        flow.used(sum, (0, 1, UseKind::Sampled), 9.0, &[sum]).sampled(sample);
         flow.used(sum, (0, 2, UseKind::Carried), 1.0, &[stored]);
         flow.used(stored, (0, 9, UseKind::Output), 1.0, &[]);
         let found = chances(&flow, &Regions::new());

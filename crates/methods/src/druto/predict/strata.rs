@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 /// Draws threads of a launch, by the instructions that each executes: about `wanted`, each with the threads that it stands for.
 ///
-/// Threads that execute alike many instructions are a stratum. Each stratum gives one thread at least, and more by its share of
+/// Threads that execute alike many instructions are a stratum. Each stratum gives one thread, and more by its share of
 /// all instructions, so that a single thread of a block that writes its result is followed. If there are more strata than
-/// threads are wanted, neighbours are joined until each has about the same instructions.
+/// threads are wanted, neighbours are joined until each part has about the same instructions, and each part gives one.
 pub(super) fn drawn(counts: impl Iterator<Item = u32>, wanted: u64, draws: &mut Draws) -> BTreeMap<u64, f64> {
     let mut sorted: Vec<(u32, u64)> = counts.zip(0..).collect();
     sorted.sort_unstable();
