@@ -26,7 +26,7 @@ const WITHOUT_SEARCHES: &[&str] = &["range", "kernels", "threads", "launches", "
 
 /// The workloads. The genetic search goes to the largest inputs; those of hotspot have up to 200 million thread instructions, and
 /// the study of pruning would run hundreds of them.
-const APPLICATIONS: [Application; 13] = [
+const APPLICATIONS: [Application; 10] = [
     Application { name: "pathfinder", seed: 100, studies: &["all"] },
     Application { name: "blackscholes", seed: 200, studies: WITHOUT_SEARCHES },
     Application { name: "hotspot", seed: 300, studies: WITHOUT_SEARCHES },
@@ -37,9 +37,6 @@ const APPLICATIONS: [Application; 13] = [
     Application { name: "nw", seed: 800, studies: WITHOUT_SEARCHES },
     Application { name: "jmeint", seed: 900, studies: WITHOUT_SEARCHES },
     Application { name: "particlefilter", seed: 1000, studies: WITHOUT_SEARCHES },
-    Application { name: "fft", seed: 1100, studies: WITHOUT_SEARCHES },
-    Application { name: "backprop", seed: 1200, studies: WITHOUT_SEARCHES },
-    Application { name: "bfs", seed: 1300, studies: WITHOUT_SEARCHES },
 ];
 
 /// An objective of recorded searches.
@@ -81,7 +78,6 @@ const RECORDS: &[(&str, Goal, &str)] = &[
     ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
     ("conv2d", Goal::Five, include_str!("../../../../records/search/conv2d_convolve_five.json")),
     ("pathfinder", Goal::Seconds, include_str!("../../../../records/search/pathfinder_advance_rows_seconds.json")),
-    ("blackscholes", Goal::Seconds, include_str!("../../../../records/search/blackscholes_price_seconds.json")),
     ("conv2d", Goal::Seconds, include_str!("../../../../records/search/conv2d_convolve_seconds.json")),
     ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
     ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
