@@ -78,6 +78,7 @@ const RECORDS: &[(&str, Goal, &str)] = &[
     ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
     ("conv2d", Goal::Five, include_str!("../../../../records/search/conv2d_convolve_five.json")),
     ("pathfinder", Goal::Seconds, include_str!("../../../../records/search/pathfinder_advance_rows_seconds.json")),
+    ("blackscholes", Goal::Seconds, include_str!("../../../../records/search/blackscholes_price_seconds.json")),
     ("conv2d", Goal::Seconds, include_str!("../../../../records/search/conv2d_convolve_seconds.json")),
     ("pathfinder", Goal::Rate, include_str!("../../../../records/search/pathfinder_sdc.json")),
     ("blackscholes", Goal::Rate, include_str!("../../../../records/search/blackscholes_sdc.json")),
