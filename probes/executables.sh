@@ -3,6 +3,7 @@
 #
 #     bash probes/executables.sh make BEAMLINE DIR SCHEME ...     # anywhere: bundled executables, each recorded and protected by each scheme
 #     bash probes/executables.sh run DIR                          # where the GPU and libcudart.so.13 are (LD_LIBRARY_PATH)
+#     bash probes/executables.sh time DIR [TURNS]                 # there: milliseconds of whole processes, in turns, one row for each turn
 #
 # SCHEME may have options of `harden` behind it: 'drdv --loads'.
 set -euo pipefail
@@ -32,6 +33,27 @@ run)
         for protected in "$dir/protected/$name".*; do
             found=$("$protected" 2>&1; echo "exit $?")
             if [ "$found" = "$expected" ]; then echo "$(basename "$protected"): same"; else echo "$(basename "$protected"): $found"; fi
+        done
+    done
+    ;;
+time)
+    dir=$2 turns=${3:-11}
+    taken() {
+        local start
+        start=$(date +%s%N)
+        "$1" >/dev/null 2>&1
+        echo $((($(date +%s%N) - start) / 1000))
+    }
+    echo "application,scheme,turn,original_us,protected_us"
+    for original in "$dir"/original/*; do
+        name=$(basename "$original")
+        for protected in "$dir/protected/$name".*; do
+            # The first run of each compiles its kernels, which the driver then keeps.
+            taken "$original" >/dev/null
+            taken "$protected" >/dev/null
+            for ((turn = 1; turn <= turns; turn++)); do
+                echo "$name,${protected##*.},$turn,$(taken "$original"),$(taken "$protected")"
+            done
         done
     done
     ;;
