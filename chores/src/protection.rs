@@ -1,14 +1,12 @@
-//! Duplicates survive NVIDIA's assembler, which merges one that it sees through with its original; so do second loads, and the words
-//! that two lanes compare before a store.
+//! Duplicates survive NVIDIA's assembler, which merges one that it sees through with its original; so do second loads.
 
 use crate::nvcc;
 use crate::repo::{root, say};
 use crate::tools::Tools;
 use anyhow::{Context, Result, anyhow, ensure};
 use capsule::Capsule;
-use isa::{Module, Op, Space};
 use rewrite::{Protection, Scheme, Technique, is_shared_load, protect_each, sharing};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Programs of integers, and of f32.
@@ -63,12 +61,6 @@ enum Class {
     Load,
     /// Stores and barriers, which are not duplicated.
     Once,
-    /// Words that cross to another lane. Where lanes may have parted, the assembler writes code twice.
-    Crossing,
-    /// Comparisons of a word that has crossed.
-    Compared,
-    /// Notifications.
-    Trap,
 }
 
 /// Assembles programs as they are and protected, and compares how many instructions of each class there are.
@@ -83,21 +75,13 @@ pub(crate) fn protection() -> Result<()> {
             programs.push((name, texts(name)?));
         }
         for (name, texts) in programs {
-            let before = counted(&tools, &modules(&texts, None)?)?;
-            // Lanes of the kernel of loads all have the same words; the assembler knows it, and on sm_80 none crosses.
-            let differs = |it: &Technique| name != "loads" || !it.scheme.doubles_blocks();
-            for technique in techniques().filter(differs) {
-                let protected = modules(&texts, Some(technique))?;
-                let pairs = Pairs::of(&protected);
-                let after = counted(&tools, &protected)?;
+            let before = counted(&tools, &texts, None)?;
+            for technique in techniques() {
+                let after = counted(&tools, &texts, Some(technique))?;
                 let with = if technique.loads { " with loads" } else { "" };
                 let place = format!("{name}, {arch}, {}{with}", technique.scheme.word());
-                let compared = if technique.scheme.doubles_blocks() {
-                    pairs.compare(&before, &after)
-                } else {
-                    compare(&before, &after, if technique.loads { loads(&texts)? } else { 0 })
-                };
-                compared.with_context(|| place.clone())?;
+                let seconds = if technique.loads { loads(&texts)? } else { 0 };
+                compare(&before, &after, seconds).with_context(|| place.clone())?;
                 writeln!(report, "{place}: {before:?} became {after:?}")?;
             }
         }
@@ -105,10 +89,10 @@ pub(crate) fn protection() -> Result<()> {
     say(report.trim_end())
 }
 
-/// Every scheme, and with load duplication those that have it.
+/// Every scheme that leaves launches as they are, and with load duplication those that have it.
 fn techniques() -> impl Iterator<Item = Technique> {
     let loads = Scheme::INSTRUCTIONS.into_iter().map(|scheme| Technique { scheme, loads: true });
-    Scheme::all().map(Technique::from).chain(loads)
+    Scheme::in_threads().map(Technique::from).chain(loads)
 }
 
 /// The modules of a workload.
@@ -118,9 +102,10 @@ fn texts(name: &str) -> Result<Vec<String>> {
     blobs.map(|blob| Ok(String::from_utf8_lossy(&capsule.blobs.get(blob)?).into_owned())).collect()
 }
 
-/// Modules, protected or as they are. Loops are not unrolled: protected ones often are not.
-fn modules(texts: &[String], technique: Option<Technique>) -> Result<Vec<Module>> {
-    let of = |text: &String| {
+/// The instructions of modules, protected or as they are. Loops are not unrolled: protected ones often are not.
+fn counted(tools: &Tools, texts: &[String], technique: Option<Technique>) -> Result<BTreeMap<Class, u64>> {
+    let mut counts = BTreeMap::new();
+    for text in texts {
         let mut module = ptx::parse("module.ptx", text).map_err(|errors| anyhow!("{errors}"))?;
         if let Some(technique) = technique {
             ensure!(!technique.loads || sharing(&module).iter().all(Option::is_none), "threads share memory");
@@ -132,18 +117,8 @@ fn modules(texts: &[String], technique: Option<Technique>) -> Result<Vec<Module>
         for function in module.functions.iter_mut().filter(|function| function.kernel) {
             function.directives.push(".pragma \"nounroll\";".to_owned());
         }
-        Ok(module)
-    };
-    texts.iter().map(of).collect()
-}
-
-/// The machine instructions of modules by class.
-fn counted(tools: &Tools, modules: &[Module]) -> Result<BTreeMap<Class, u64>> {
-    let mut counts = BTreeMap::new();
-    for module in modules {
-        let listing = tools.listing(&ptx::print(module), &[])?;
-        let classes = listing.lines().filter_map(class).chain([(Class::Compared, compared(&listing))]);
-        for (class, of) in classes.filter(|(_, of)| *of > 0) {
+        let listing = tools.listing(&ptx::print(&module), &[])?;
+        for (class, of) in listing.lines().filter_map(class) {
             *counts.entry(class).or_insert(0) += of;
         }
     }
@@ -162,7 +137,8 @@ fn loads(texts: &[String]) -> Result<u64> {
 
 /// The class of an instruction of a listing, and how many of its kind it does at once.
 fn class(line: &str) -> Option<(Class, u64)> {
-    let mut words = words(line)?;
+    let (_, instruction) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
+    let mut words = instruction.split_whitespace().skip_while(|word| word.starts_with('@'));
     let spelling = words.next()?;
     let moves = words.filter(|word| *word == "RZ,").count() >= 2;
     match spelling.split('.').next()? {
@@ -174,71 +150,7 @@ fn class(line: &str) -> Option<(Class, u64)> {
         "FFMA" | "FADD" | "FMUL" => Some((Class::Float, 1)),
         "LDG" | "LDS" | "LD" => Some((Class::Load, 1)),
         "STG" | "STS" | "ST" | "BAR" => Some((Class::Once, 1)),
-        "SHFL" => Some((Class::Crossing, 1)),
-        "BPT" => Some((Class::Trap, 1)),
         _ => None,
-    }
-}
-
-/// The words of an instruction of a listing, without its guard.
-fn words(line: &str) -> Option<impl Iterator<Item = &str>> {
-    let (_, instruction) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
-    Some(instruction.split_whitespace().skip_while(|word| word.starts_with('@')))
-}
-
-/// How many words that have crossed to another lane are compared before their register has another value, in the order of a listing.
-fn compared(listing: &str) -> u64 {
-    let (mut crossed, mut count) = (BTreeSet::<&str>::new(), 0);
-    for mut words in listing.lines().filter_map(words) {
-        let Some(spelling) = words.next() else { continue };
-        let registers: Vec<&str> = words.map(|word| word.trim_end_matches(',').trim_end_matches(".reuse")).collect();
-        if spelling.starts_with("SHFL") {
-            crossed.extend(registers.get(1));
-        } else if spelling.starts_with("ISETP") {
-            count += registers.iter().filter(|register| crossed.remove(*register)).count() as u64;
-        } else if let Some(written) = registers.first() {
-            crossed.remove(written);
-        }
-    }
-    count
-}
-
-/// The additions of thread-level duplication: words that cross and are compared, stores that wait for that, and traps.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pairs {
-    words: u64,
-    stores: u64,
-    traps: u64,
-}
-
-impl Pairs {
-    fn of(modules: &[Module]) -> Self {
-        let mut pairs = Self::default();
-        for instruction in modules.iter().flat_map(|module| &module.functions).flat_map(|function| &function.body) {
-            match &instruction.op {
-                Op::Shfl(_) => pairs.words += 1,
-                Op::St(access) if access.space != Space::Local => pairs.stores += 1,
-                Op::Trap => pairs.traps += 1,
-                _ => {}
-            }
-        }
-        pairs
-    }
-
-    /// Each word crosses and is compared, at least two for each store, and stores and barriers are as many as before.
-    fn compare(self, before: &BTreeMap<Class, u64>, after: &BTreeMap<Class, u64>) -> Result<()> {
-        let Self { words, stores, traps } = self;
-        let of = |counts: &BTreeMap<Class, u64>, class| counts.get(&class).copied().unwrap_or(0);
-        ensure!(stores > 0 && words >= 2 * stores, "{words} words cross for {stores} stores");
-        let [crossing, compared, found] = [Class::Crossing, Class::Compared, Class::Trap].map(|class| of(after, class));
-        ensure!(
-            crossing >= words && compared >= words,
-            "of {words} words, {crossing} cross and {compared} are compared"
-        );
-        ensure!(found == traps, "{found} traps in place of {traps}");
-        let [before, after] = [before, after].map(|counts| of(counts, Class::Once));
-        ensure!(before == after, "{after} stores and barriers in place of {before}");
-        Ok(())
     }
 }
 
@@ -248,7 +160,7 @@ fn compare(before: &BTreeMap<Class, u64>, after: &BTreeMap<Class, u64>, seconds:
         let of = |class| after.get(&class).copied().unwrap_or(0);
         let found = of(*class) + if *class == Class::Integer { of(Class::Uniform) } else { 0 };
         match class {
-            Class::Uniform | Class::Crossing | Class::Compared | Class::Trap => {}
+            Class::Uniform => {}
             Class::Load => ensure!(found == count + seconds, "{found} loads, not {count} and {seconds} second ones"),
             Class::Once => ensure!(found == count, "{found} stores and barriers in place of {count}"),
             _ => ensure!(found >= 2 * count, "{found} instructions of class {class:?}, not twice as many as {count}"),
@@ -268,29 +180,6 @@ mod tests {
         assert_eq!(line("IMAD.MOV.U32 R11, RZ, RZ, R4"), None);
         assert_eq!(line("VIMNMX3 R4, R5, R6, R7, PT"), Some((Class::Minimum, 2)));
         assert_eq!(class(".L_x_0:"), None);
-    }
-
-    #[test]
-    fn a_word_that_crosses_and_is_not_compared_is_found() {
-        let lines = [
-            "SHFL.BFLY PT, R15, R8, 0x1, 0x1f",
-            "SHFL.BFLY PT, R12, R9, 0x1, 0x1f",
-            "ISETP.NE.U32.OR P1, PT, R8.reuse, R15, !PT",
-        ];
-        let listing =
-            |last: &str| lines.iter().chain([&last]).map(|line| format!("/*0db0*/ {line} ;\n")).collect::<String>();
-        assert_eq!(compared(&listing("@!P2 ISETP.NE.U32.OR P1, PT, R9, R12.reuse, P1")), 2);
-        assert_eq!(compared(&listing("MOV R12, R3")), 1);
-        let counts = |compared, once| {
-            let of = [(Class::Crossing, 3), (Class::Compared, compared), (Class::Trap, 1), (Class::Once, once)];
-            BTreeMap::from(of)
-        };
-        let pairs = Pairs { words: 2, stores: 1, traps: 1 };
-        assert!(pairs.compare(&counts(0, 1), &counts(2, 1)).is_ok());
-        assert!(pairs.compare(&counts(0, 1), &counts(1, 1)).is_err());
-        assert!(pairs.compare(&counts(0, 1), &counts(2, 2)).is_err());
-        assert!(Pairs { stores: 2, ..pairs }.compare(&counts(0, 1), &counts(2, 1)).is_err());
-        assert!(Pairs { traps: 2, ..pairs }.compare(&counts(0, 1), &counts(2, 1)).is_err());
     }
 
     #[test]
