@@ -79,11 +79,12 @@ impl Against {
 const RULE: &str = "its answers differ (rank-sum test of ten seeds, p corrected for the kernels) and are higher in more than half of the \
                     kernels, three at least; not, if they are lower in at least half";
 
-/// The same of the paper's searches.
-fn long_rule() -> String {
-    format!(
+/// A statement about the paper's searches, which are as long as ten generations or longer.
+fn of_long(words: &str, numbers: &str, against: &Against) -> Statement {
+    let rule = format!(
         "{RULE}; undecided while a search has fewer inputs than ten generations, the paper's fewest, have ({LEAST_INPUTS})"
-    )
+    );
+    statement(words, numbers, against.words(), Judged::by(rule, against.verdict_of_long()))
 }
 
 pub(super) fn statements(all: &[Measured]) -> Vec<Statement> {
@@ -93,26 +94,23 @@ pub(super) fn statements(all: &[Measured]) -> Vec<Statement> {
     let measured = against(Goal::Rate, "random");
     let estimator = against(Goal::Rate, "tpe");
     vec![
-        statement(
+        of_long(
             "DRUTO finds more vulnerable inputs than random search (Figure 6)",
             "39.0 % against 24.4 % in the mean",
-            random.words(),
-            Judged::by(long_rule(), random.verdict_of_long()),
+            &random,
         ),
-        statement(
+        of_long(
             "DRUTO finds more vulnerable inputs than PEPPA-X (Figure 6)",
             "39.0 % against 26.4 % in the mean",
-            peppa.words(),
-            Judged::by(long_rule(), peppa.verdict_of_long()),
+            &peppa,
         ),
         times(all),
         five_times("random search", &against(Goal::Five, "random")),
         five_times("PEPPA-X", &Against::with(all, (Goal::Five, "druto"), (Goal::FivePeppa, "peppa-x"))),
-        statement(
+        of_long(
             "GPU-Trident does not bound the rate as high as DRUTO (Figure 9), here the model of `beamline predict`",
             "in most cases; slightly better results for kernels such as BlackScholes",
-            trident.words(),
-            Judged::by(long_rule(), trident.verdict_of_long()),
+            &trident,
         ),
         statement(
             "a genetic search finds more than random search (Section II-E), here by the measured rate",
@@ -153,21 +151,13 @@ fn times(all: &[Measured]) -> Statement {
 }
 
 fn five_times(technique: &str, against: &Against) -> Statement {
-    statement(
-        &format!("{technique} does not find its inputs with five times the search (Figure 7)"),
-        "for most kernels",
-        against.words(),
-        Judged::by(long_rule(), against.verdict_of_long()),
-    )
+    let words = format!("{technique} does not find its inputs with five times the search (Figure 7)");
+    of_long(&words, "for most kernels", against)
 }
 
 fn equal_times(technique: &str, against: &Against) -> Statement {
-    statement(
-        &format!("in equal times DRUTO finds more vulnerable inputs than {technique} (Figure 6)"),
-        "at 10, 50 and 100 generations",
-        against.words(),
-        Judged::by(long_rule(), against.verdict_of_long()),
-    )
+    let words = format!("in equal times DRUTO finds more vulnerable inputs than {technique} (Figure 6)");
+    of_long(&words, "at 10, 50 and 100 generations", against)
 }
 
 fn any_search(estimator: &Against) -> Statement {
