@@ -37,9 +37,10 @@ pub(crate) fn ptxas(args: &Args) -> Result<()> {
     let mut sources = tests()?;
     sources.extend(recorded()?);
     let written = [with_faults(&recorded()?)?, protected(&recorded()?)?].concat();
-    let is_chosen = |number: u64| (number + args.seed).is_multiple_of(args.one_in.get());
-    let left_out = (0..written.len() as u64).filter(|number| !is_chosen(*number)).count();
-    sources.extend((0..).zip(written).filter(|(number, _)| is_chosen(*number)).map(|(_, source)| source));
+    let all = written.len();
+    let chosen = testkit::one_in(args.one_in, args.seed, written);
+    let left_out = all - chosen.len();
+    sources.extend(chosen);
     let forms = Forms::all()?;
     let random = |number| (format!("random kernel {number}"), Kernel::new(&forms, args.seed, number).ptx);
     sources.extend((0..args.kernels).map(random));

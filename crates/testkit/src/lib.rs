@@ -25,6 +25,7 @@ pub mod vectors;
 use inject::{CapsuleTarget, Setup};
 use session::capsules;
 use simt::LevelName;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,16 @@ pub fn workload(name: &str) -> Arc<CapsuleTarget> {
 /// The instruction-set levels that this host has.
 pub fn levels() -> impl Iterator<Item = LevelName> {
     LevelName::ALL.into_iter().filter(|level| level.is_available())
+}
+
+/// One item in `one_in`, by a seed: seeds that follow each other choose all in turn.
+pub fn one_in<T>(one_in: NonZeroU64, seed: u64, items: Vec<T>) -> Vec<T> {
+    let offset = seed % one_in;
+    (0..)
+        .zip(items)
+        .filter(|(number, _)| (number + offset).is_multiple_of(one_in.get()))
+        .map(|(_, item)| item)
+        .collect()
 }
 
 /// Does `work` on every item, on as many threads as the host has cores; the results are in the order of the items.

@@ -17,8 +17,7 @@ fn scripts() -> Vec<Script> {
 fn every_kernel_test_does_what_its_head_says() {
     let bless = std::env::var_os("BEAMLINE_BLESS").is_some_and(|value| value == "1");
     // Every other one, by the seed, unless what they do is written down anew: each of them on one of two days.
-    let is_chosen = |number: u64| bless || (number + crate::seed()).is_multiple_of(2);
-    let chosen: Vec<Script> = (0..).zip(scripts()).filter(|(number, _)| is_chosen(*number)).map(|it| it.1).collect();
+    let chosen = if bless { scripts() } else { crate::half(scripts()) };
     let failures = testkit::in_parallel(&chosen, |script| check(script, bless));
     report("failures in filetests/kernels", &failures.concat());
     assert!(chosen.len() > 50, "{} kernel tests", chosen.len());
