@@ -1,11 +1,13 @@
-//! Random kernels on every instruction-set level of this host, and on its GPU where there is one: all must leave the
-//! same bytes.
+//! Random kernels on every instruction-set level of this host, and on its GPU where there is one, as they are or protected: all must
+//! leave the same bytes.
 
 use crate::repo::{root, say};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use device::Contract;
 use gpu::{Gpu, GpuError, LaunchShape};
+use rewrite::Scheme;
 use std::path::PathBuf;
+use testkit::hardened::{HardenedKernel, OriginalKernel};
 use testkit::random_kernels::{Forms, Kernel, NAME};
 
 #[derive(clap::Args)]
@@ -25,6 +27,41 @@ pub(crate) struct Args {
     /// Execute them on the GPU of this machine too
     #[arg(long)]
     gpu: bool,
+    /// On the GPU, execute them protected by this scheme
+    #[arg(long, requires = "gpu", value_parser = scheme)]
+    scheme: Option<Scheme>,
+}
+
+fn scheme(word: &str) -> Result<Scheme, String> {
+    Scheme::from_word(word).ok_or_else(|| {
+        let words: Vec<&str> = Scheme::all().map(Scheme::word).collect();
+        format!("it is none of {}", words.join(", "))
+    })
+}
+
+/// The text that the GPU executes for a kernel, and the threads of its blocks.
+struct Program {
+    ptx: String,
+    threads: u32,
+}
+
+impl Program {
+    /// A kernel as it is, or protected by a scheme.
+    ///
+    /// # Errors
+    /// Why it is not protected.
+    fn new(kernel: &Kernel, scheme: Option<Scheme>) -> Result<Self, Found> {
+        let Some(scheme) = scheme else {
+            return Ok(Self { ptx: kernel.ptx.clone(), threads: kernel.threads });
+        };
+        let original = OriginalKernel::new(kernel).map_err(Found::Differs)?;
+        let threads = kernel.threads * if scheme.doubles_blocks() { 2 } else { 1 };
+        match original.hardened_text(&|_| scheme.into(), &|_, _| true) {
+            Ok(ptx) => Ok(Self { ptx, threads }),
+            Err(HardenedKernel::Refused(_)) => Err(Found::Unprotected),
+            Err(other) => Err(Found::Differs(format!("{other:?}"))),
+        }
+    }
 }
 
 /// What came of a kernel.
@@ -35,6 +72,10 @@ enum Found {
     /// Only as the driver's compiler optimises it: without, it is the same.
     Optimised(String),
     Differs(String),
+    /// The scheme does not take it.
+    Unprotected,
+    /// It differs, and no kernel can follow it.
+    Last(String),
 }
 
 /// Executes them and compares.
@@ -46,20 +87,32 @@ pub(crate) fn kernels(args: &Args) -> Result<()> {
     };
     let numbers: Vec<u64> = (args.first..args.first + args.count).collect();
     let simulated = testkit::in_parallel(&numbers, |&number| simulate(&kernel(number)));
-    let mut gpu = args.gpu.then(Gpu::open).transpose()?;
-    let (mut refused, mut optimised, mut wrong) = (0, 0, 0);
+    let gpu = args.gpu.then(Gpu::open).transpose()?;
+    let (mut refused, mut optimised, mut wrong, mut unprotected) = (0, 0, 0, 0);
     for (&number, simulated) in numbers.iter().zip(simulated) {
         let kernel = kernel(number);
-        let found = match (simulated, &mut gpu) {
+        let found = match (simulated, &gpu) {
             (Err(what), _) => Found::Differs(what),
-            (Ok(expected), Some(gpu)) => on_gpu(gpu, &kernel, &expected)?,
+            (Ok(expected), Some(gpu)) => match Program::new(&kernel, args.scheme) {
+                Ok(program) => on_gpu(gpu, &kernel, &program, &expected)?,
+                Err(found) => found,
+            },
             (Ok(_), None) => Found::Same,
         };
         match found {
             Found::Same => {}
+            Found::Unprotected => unprotected += 1,
             Found::Refused(what) => {
                 refused += 1;
                 say(&format!("kernel {number}: not executed on the GPU: {what:.400}"))?;
+            }
+            Found::Last(what) => {
+                let path = keep(args.seed, number, &kernel)?;
+                bail!(
+                    "kernel {number}: {what}; its text is in {}; those behind it are not executed: go on with --first {}",
+                    path.display(),
+                    number + 1
+                );
             }
             Found::Optimised(what) => {
                 optimised += 1;
@@ -76,7 +129,10 @@ pub(crate) fn kernels(args: &Args) -> Result<()> {
         }
     }
     let levels: Vec<String> = testkit::levels().map(|level| level.to_string()).collect();
-    let on = gpu.map_or_else(String::new, |gpu| format!(" and on {}", gpu.description().name));
+    let by = args
+        .scheme
+        .map_or_else(String::new, |scheme| format!(" by {}, which does not take {unprotected}", scheme.word()));
+    let on = gpu.map_or_else(String::new, |gpu| format!(" and on {}{by}", gpu.description().name));
     say(&format!(
         "{} kernels on {}{on}: {wrong} differ, {optimised} only as ptxas optimises them, {refused} refused",
         args.count,
@@ -99,27 +155,24 @@ pub(crate) fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
     first.ok_or_else(|| "this host has no level".to_owned())
 }
 
-fn on_gpu(gpu: &mut Gpu, kernel: &Kernel, expected: &[u8]) -> Result<Found> {
-    match execute(gpu, kernel, BEST) {
+fn on_gpu(gpu: &Gpu, kernel: &Kernel, program: &Program, expected: &[u8]) -> Result<Found> {
+    match execute(gpu, kernel, program, BEST) {
         Ok(found) => Ok(match kernel.difference(expected, &found) {
-            Some(what) if is_as_written(gpu, kernel)? => Found::Optimised(what),
+            Some(what) if is_as_written(gpu, kernel, program)? => Found::Optimised(what),
             Some(what) => Found::Differs(format!("the GPU differs: {what}")),
             None => Found::Same,
         }),
         Err(GpuError::Refused { said, .. }) => Ok(Found::Refused(said)),
-        Err(error @ GpuError::Call { .. }) => {
-            // What a kernel did wrong ends the context.
-            *gpu = Gpu::open()?;
-            Ok(Found::Differs(format!("the GPU failed: {error}")))
-        }
+        // What a kernel did wrong ends all work of the process on the GPU.
+        Err(error @ GpuError::Call { .. }) => Ok(Found::Last(format!("the GPU failed: {error}"))),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Whether the GPU leaves what the simulator does where neither joins products with sums, the compiler because it does not
 /// optimise.
-fn is_as_written(gpu: &Gpu, kernel: &Kernel) -> Result<bool, GpuError> {
-    let found = execute(gpu, kernel, 0)?;
+fn is_as_written(gpu: &Gpu, kernel: &Kernel, program: &Program) -> Result<bool, GpuError> {
+    let found = execute(gpu, kernel, program, 0)?;
     Ok(testkit::levels().all(|level| kernel.simulate(level, Contract::Off).as_ref() == Ok(&found)))
 }
 
@@ -127,11 +180,15 @@ fn is_as_written(gpu: &Gpu, kernel: &Kernel) -> Result<bool, GpuError> {
 const BEST: u8 = 4;
 
 /// What the GPU leaves behind, from a module compiled at a level of optimisation.
-fn execute(gpu: &Gpu, kernel: &Kernel, level: u8) -> Result<Vec<u8>, GpuError> {
-    let module = gpu.load_at(&kernel.ptx, level)?;
+fn execute(gpu: &Gpu, kernel: &Kernel, program: &Program, level: u8) -> Result<Vec<u8>, GpuError> {
+    let module = gpu.load_at(&program.ptx, level)?;
     let mut output = vec![0; kernel.output_bytes()];
-    let shape =
-        LaunchShape { grid: [kernel.blocks, 1, 1], block: [kernel.threads, 1, 1], shared_bytes: 0, cooperative: false };
+    let shape = LaunchShape {
+        grid: [kernel.blocks, 1, 1],
+        block: [program.threads, 1, 1],
+        shared_bytes: 0,
+        cooperative: false,
+    };
     module.run(NAME, shape, &kernel.input, &mut output, |from, to| kernel.arguments(from, to))?;
     Ok(output)
 }

@@ -61,19 +61,10 @@ impl<'k> OriginalKernel<'k> {
         chosen: &dyn Fn(FunctionId, Pc) -> bool,
         doubles_blocks: bool,
     ) -> HardenedKernel {
-        let protected = match protect_each(&self.module, technique, chosen) {
-            Ok(protected) => protected,
-            Err(defect) => return HardenedKernel::Differs(defect.to_string()),
+        let text = match self.hardened_text(technique, chosen) {
+            Ok(text) => text,
+            Err(other) => return other,
         };
-        for protection in protected.functions {
-            if let Protection::Refused(reason) = protection {
-                return HardenedKernel::Refused(reason);
-            }
-        }
-        let text = ptx::print(&protected.module);
-        if ptx::parse("hardened.ptx", &text).ok().as_ref() != Some(&protected.module) {
-            return HardenedKernel::Differs(format!("it reads back as something else\n{text}"));
-        }
         let threads = self.kernel.threads * if doubles_blocks { 2 } else { 1 };
         match self.kernel.simulate_text(&text, threads, LevelName::best(), Contract::Ptxas) {
             Ok(bytes) => {
@@ -81,6 +72,29 @@ impl<'k> OriginalKernel<'k> {
             }
             Err(end) => HardenedKernel::Differs(end),
         }
+    }
+
+    /// The PTX of the kernel with protection, which blocks with twice as many threads are for where the scheme doubles them.
+    ///
+    /// # Errors
+    /// The defect of it, or why it is left as it is; never [`HardenedKernel::Same`].
+    pub fn hardened_text(
+        &self,
+        technique: &dyn Fn(FunctionId) -> Technique,
+        chosen: &dyn Fn(FunctionId, Pc) -> bool,
+    ) -> Result<String, HardenedKernel> {
+        let protected = protect_each(&self.module, technique, chosen)
+            .map_err(|defect| HardenedKernel::Differs(defect.to_string()))?;
+        for protection in protected.functions {
+            if let Protection::Refused(reason) = protection {
+                return Err(HardenedKernel::Refused(reason));
+            }
+        }
+        let text = ptx::print(&protected.module);
+        if ptx::parse("hardened.ptx", &text).ok().as_ref() != Some(&protected.module) {
+            return Err(HardenedKernel::Differs(format!("it reads back as something else\n{text}")));
+        }
+        Ok(text)
     }
 }
 

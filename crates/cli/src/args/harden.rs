@@ -14,7 +14,8 @@ pub(crate) struct Harden {
     pub(crate) capsule: String,
     /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers), sriv
     /// (a duplicate before each instruction, compared at once); with fastsig- before them, comparisons set a signature that
-    /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended. hw-notify, hw-sig
+    /// is tested where the function ends: cheaper, but an error may reach memory before the launch is ended. With xorsig- the
+    /// signature gathers by exclusive or, for comparison: it misses an error that is compared twice. hw-notify, hw-sig
     /// (of DRDV; with -sriv, of SRIV) are performance proxies of hardware that compares: they detect nothing. tld, tld-sig: two neighbouring lanes of a
     /// warp compute the same and compare what they write, in blocks of twice as many threads. auto: fastsig-drdv or
     /// fastsig-sriv for each kernel, by a tree that is learned from times on a GPU

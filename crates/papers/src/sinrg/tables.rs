@@ -101,9 +101,10 @@ pub(super) fn outcomes(survey: &SinrgSurvey) -> Table {
     table
 }
 
-/// Schemes with times on GPUs, and those without.
+/// Schemes of the thesis with times on GPUs, and those without.
 fn with_times(survey: &SinrgSurvey) -> (Vec<Scheme>, Vec<Scheme>) {
-    Scheme::all().partition(|scheme| survey.timed.iter().any(|it| it.scheme == scheme.word()))
+    let of_thesis = Scheme::all().filter(|scheme| !Scheme::XOR.contains(scheme));
+    of_thesis.partition(|scheme| survey.timed.iter().any(|it| it.scheme == scheme.word()))
 }
 
 /// Figure 4.5: times on GPUs.

@@ -4,6 +4,7 @@
 //! for; predicates become words before. The guard of a branch is compared before the branch.
 
 use crate::code::Coder;
+use crate::protect::doubles::only_numbers;
 use crate::refusal::Refusal;
 use facts::{Guard, Reg, Width};
 use isa::{Op, Src, Type};
@@ -53,6 +54,17 @@ impl Checker {
         let compared = pairs.iter().try_for_each(|&pair| self.pair(coder, pair, &mut begun));
         coder.guard = None;
         compared
+    }
+
+    /// Compares a double with its twin where a guard holds and the twin is a number.
+    pub(super) fn compare_numbers(
+        self,
+        coder: &mut Coder<'_>,
+        guard: Option<Guard>,
+        (double, twin): (Reg, Reg),
+    ) -> Result<(), Refusal> {
+        self.compare_under(coder, guard, &[(double, twin)])?;
+        only_numbers(coder, guard, self.failed, twin)
     }
 
     /// Ends the launch where a comparison failed.

@@ -6,7 +6,7 @@ use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::place::NewBody;
 use crate::protect::proxy::{HardwareProxy, Sink};
-use crate::protect::signature::Signature;
+use crate::protect::signature::{Accumulation, Signature};
 use crate::refusal::Refusal;
 use facts::Pc;
 use isa::Op;
@@ -17,7 +17,7 @@ pub(super) enum Notification {
     /// Before the data is used.
     Immediate,
     /// Where the function ends.
-    Deferred,
+    Deferred(Accumulation),
     /// Never: this has the cost of hardware that would do it.
     Proxy(HardwareProxy),
 }
@@ -38,7 +38,7 @@ impl Checks {
     pub(super) fn new(coder: &mut Coder<'_>, notification: Notification) -> Self {
         match notification {
             Notification::Immediate => Self::Immediate(Checker::new(coder)),
-            Notification::Deferred => Self::Deferred(Signature::new(coder)),
+            Notification::Deferred(accumulation) => Self::Deferred(Signature::new(coder, accumulation)),
             Notification::Proxy(proxy) => Self::Proxy(Sink::new(coder, proxy)),
         }
     }

@@ -12,6 +12,7 @@
 
 use crate::code::Coder;
 use crate::protect::checks::{Checks, Notification};
+use crate::protect::doubles::hands_on_either_nan;
 use crate::protect::eligible::Treatment;
 use crate::protect::loads::make_second;
 use crate::protect::opaque::Opaque;
@@ -67,6 +68,8 @@ struct Twin {
     /// The guard of the last one that writes it.
     guard: Option<Guard>,
     pc: Pc,
+    /// Whether both may be NaN of different bits.
+    either_nan: bool,
 }
 
 /// Makes the code of one function.
@@ -116,7 +119,7 @@ impl Twins<'_> {
         for (register, twin) in written {
             self.coder.loc.clone_from(&instructions[twin.pc.index() - start].loc);
             self.compare(register, twin, body)?;
-            if twin.guard.is_none() {
+            if twin.guard.is_none() && !twin.either_nan {
                 self.recent.insert(register, (twin.register, twin.pc.index()));
             }
         }
@@ -164,6 +167,7 @@ impl Twins<'_> {
             Some(&pred) => Guard { pred, ..guard },
             None => guard,
         });
+        let either_nan = hands_on_either_nan(instruction);
         let mut results = Vec::new();
         for dst in &mut twin.dst {
             let Dst::Reg(register) = dst else { continue };
@@ -174,7 +178,7 @@ impl Twins<'_> {
                 let before = written.get(register).map_or(*register, |twin| twin.register);
                 self.copy(made, before)?;
             }
-            results.push((*register, Twin { register: made, guard: under, pc }));
+            results.push((*register, Twin { register: made, guard: under, pc, either_nan }));
             *dst = Dst::Reg(made);
         }
         self.coder.guard = twin.guard;
@@ -268,6 +272,10 @@ impl Twins<'_> {
     fn compare(&mut self, register: Reg, twin: Twin, body: &mut NewBody<Origin>) -> Result<(), Refusal> {
         let pair = [register, twin.register];
         match self.checks {
+            Checks::Deferred(signature) if twin.either_nan => {
+                signature.compare_numbers(&mut self.coder, twin.guard, pair)?;
+                body.put(Origin::Check(twin.pc), self.coder.take());
+            }
             Checks::Deferred(signature) => {
                 self.uses_opaque |= self.width(register) == Width::Pred;
                 let arithmetic = self.arithmetic.get(register.index()).copied().unwrap_or(false);
@@ -284,7 +292,11 @@ impl Twins<'_> {
             Checks::Immediate(checker) => {
                 self.uses_opaque |= self.width(register) == Width::Pred;
                 let compared = self.opaque.comparable(&mut self.coder, pair.into())?;
-                checker.compare_under(&mut self.coder, twin.guard, &[compared])?;
+                if twin.either_nan {
+                    checker.compare_numbers(&mut self.coder, twin.guard, compared)?;
+                } else {
+                    checker.compare_under(&mut self.coder, twin.guard, &[compared])?;
+                }
                 body.put(Origin::Check(twin.pc), self.coder.take());
                 checker.notify(&mut self.coder);
                 body.put(Origin::Notify, self.coder.take());

@@ -12,6 +12,7 @@
 mod check;
 mod checks;
 mod deferred;
+mod doubles;
 mod eligible;
 mod immediate;
 mod joins;
@@ -42,6 +43,7 @@ pub use refused::Unprotected;
 use crate::protect::checks::Notification;
 use crate::protect::eligible::Treatment;
 use crate::protect::proxy::HardwareProxy;
+use crate::protect::signature::Accumulation;
 use crate::refusal::Refusal;
 use facts::Pc;
 use isa::{Function, FunctionId, Module};
@@ -57,6 +59,11 @@ pub enum Scheme {
     Sriv,
     /// The same, but comparisons set a signature.
     FastsigSriv,
+    /// [`Scheme::FastsigDrdv`] with a signature that gathers differences by exclusive or, for comparison: the same difference
+    /// twice is none.
+    XorsigDrdv,
+    /// The same with SRIV.
+    XorsigSriv,
     /// DRDV as it would cost with an instruction that compares and raises an exception: a proxy, which detects nothing.
     HwNotify,
     /// The same with SRIV.
@@ -74,6 +81,8 @@ pub enum Scheme {
 impl Scheme {
     /// Those that execute instructions twice and notice faults.
     pub const INSTRUCTIONS: [Self; 4] = [Self::Drdv, Self::FastsigDrdv, Self::Sriv, Self::FastsigSriv];
+    /// Those with a signature to which the same difference twice is none.
+    pub const XOR: [Self; 2] = [Self::XorsigDrdv, Self::XorsigSriv];
     /// Those that have the cost of hardware that is not there, and notice nothing.
     pub const PROXIES: [Self; 4] = [Self::HwNotify, Self::HwNotifySriv, Self::HwSig, Self::HwSigSriv];
     /// Those that need blocks of twice as many threads.
@@ -86,7 +95,7 @@ impl Scheme {
 
     /// Those for which launches stay as they are.
     pub fn in_threads() -> impl Iterator<Item = Self> {
-        Self::INSTRUCTIONS.into_iter().chain(Self::PROXIES)
+        Self::INSTRUCTIONS.into_iter().chain(Self::XOR).chain(Self::PROXIES)
     }
 
     /// Whether blocks have to have twice as many threads.
@@ -109,6 +118,8 @@ impl Scheme {
             Self::FastsigDrdv => "fastsig-drdv",
             Self::Sriv => "sriv",
             Self::FastsigSriv => "fastsig-sriv",
+            Self::XorsigDrdv => "xorsig-drdv",
+            Self::XorsigSriv => "xorsig-sriv",
             Self::HwNotify => "hw-notify",
             Self::HwNotifySriv => "hw-notify-sriv",
             Self::HwSig => "hw-sig",
@@ -239,14 +250,17 @@ fn write(
     let once = (chosen.as_slice(), false);
     let which = (chosen.as_slice(), loads);
     use Notification::{Deferred, Immediate, Proxy};
+    let (or, xor) = (Deferred(Accumulation::Or), Deferred(Accumulation::Xor));
     let (notify, signature) = (Proxy(HardwareProxy::Notify), Proxy(HardwareProxy::Signature));
     let origins = match scheme {
         Scheme::Drdv => shadow::double(function, Immediate, which)?,
-        Scheme::FastsigDrdv => shadow::double(function, Deferred, which)?,
+        Scheme::FastsigDrdv => shadow::double(function, or, which)?,
+        Scheme::XorsigDrdv => shadow::double(function, xor, once)?,
         Scheme::HwNotify => shadow::double(function, notify, once)?,
         Scheme::HwSig => shadow::double(function, signature, once)?,
         Scheme::Sriv => immediate::twin(function, Immediate, which)?,
-        Scheme::FastsigSriv => immediate::twin(function, Deferred, which)?,
+        Scheme::FastsigSriv => immediate::twin(function, or, which)?,
+        Scheme::XorsigSriv => immediate::twin(function, xor, once)?,
         Scheme::HwNotifySriv => immediate::twin(function, notify, once)?,
         Scheme::HwSigSriv => immediate::twin(function, signature, once)?,
         Scheme::Tld | Scheme::TldSig => lanes::pair(function, scheme == Scheme::TldSig)?,

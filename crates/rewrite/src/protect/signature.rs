@@ -1,12 +1,13 @@
 //! Comparisons that gather what they find in a signature, which is tested where a function ends.
 //!
-//! The signature has three parts, which begin as zero: a word, a double word, and a predicate. A part that is set once
-//! stays set: a second error cannot take the first away. An assembler may compute a value anew inside the check of it,
+//! The signature has three parts, which begin as zero: a word, a double word, and a predicate. By [`Accumulation::Or`] a part
+//! that is set once stays set: a second error cannot take the first away. An assembler may compute a value anew inside the check of it,
 //! and the value that is used is then in no check. It does so where both fuse into one machine instruction, and so `xor`
 //! compares sums, products and loads alone, `setp.ne` everything else. Predicates become words that an assembler does not
 //! know before they are looked at.
 
 use crate::code::Coder;
+use crate::protect::doubles::only_numbers;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::place::NewBody;
@@ -14,9 +15,29 @@ use crate::refusal::Refusal;
 use facts::{Group, Guard, Pc, Reg, Width};
 use isa::{Function, Op, Src, Type};
 
+/// How a signature gathers differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Accumulation {
+    /// A bit that is set stays set.
+    Or,
+    /// The same difference an even number of times is none.
+    Xor,
+}
+
+impl Accumulation {
+    /// The word of PTX.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Or => "or",
+            Self::Xor => "xor",
+        }
+    }
+}
+
 /// The signature of one function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signature {
+    accumulation: Accumulation,
     word: Reg,
     double: Reg,
     pred: Reg,
@@ -26,8 +47,9 @@ pub(super) struct Signature {
 
 impl Signature {
     /// Registers for it.
-    pub(super) fn new(coder: &mut Coder<'_>) -> Self {
+    pub(super) fn new(coder: &mut Coder<'_>, accumulation: Accumulation) -> Self {
         Self {
+            accumulation,
             word: coder.register(Type::B32),
             double: coder.register(Type::B64),
             pred: coder.register(Type::Pred),
@@ -85,6 +107,26 @@ impl Signature {
         self.set_bits(coder, guard, ty, differing)
     }
 
+    /// Compares a double with its twin where the guard holds and the twin is a number.
+    pub(super) fn compare_numbers(
+        self,
+        coder: &mut Coder<'_>,
+        guard: Option<Guard>,
+        [double, twin]: [Reg; 2],
+    ) -> Result<(), Refusal> {
+        let differ = coder.register(Type::Pred);
+        if guard.is_some() {
+            coder.push("setp.ne.u32", &[differ], vec![Src::Imm(0), Src::Imm(0)])?;
+        }
+        coder.guard = guard;
+        let compared = coder.push("setp.ne.b64", &[differ], [double, twin].map(Src::Reg).to_vec());
+        coder.guard = None;
+        compared?;
+        only_numbers(coder, guard, differ, twin)?;
+        let one = coder.make(Type::B32, "selp.b32", vec![Src::Imm(1), Src::Imm(0), Src::Reg(differ)])?;
+        self.set_bits(coder, None, Type::B32, one)
+    }
+
     /// Sets it unless this predicate is as expected, where the guard holds.
     pub(super) fn expect(
         self,
@@ -101,7 +143,7 @@ impl Signature {
         let [first, second] = pair;
         coder.guard = guard;
         let sources = [first, second, self.pred].map(Src::Reg).to_vec();
-        let made = coder.push(&format!("setp.ne.or.{ty}"), &[self.pred], sources);
+        let made = coder.push(&format!("setp.ne.{}.{ty}", self.accumulation.word()), &[self.pred], sources);
         coder.guard = None;
         made
     }
@@ -109,7 +151,8 @@ impl Signature {
     fn set_bits(self, coder: &mut Coder<'_>, guard: Option<Guard>, ty: Type, bits: Reg) -> Result<(), Refusal> {
         let part = if ty == Type::B64 { self.double } else { self.word };
         coder.guard = guard;
-        let made = coder.push(&format!("or.{ty}"), &[part], vec![Src::Reg(part), Src::Reg(bits)]);
+        let gathered = vec![Src::Reg(part), Src::Reg(bits)];
+        let made = coder.push(&format!("{}.{ty}", self.accumulation.word()), &[part], gathered);
         coder.guard = None;
         made
     }

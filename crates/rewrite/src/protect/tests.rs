@@ -225,6 +225,20 @@ fn predicates_are_compared_as_words_by_every_scheme() {
 }
 
 #[test]
+fn a_signature_gathers_by_or_or_by_exclusive_or() {
+    for ([or, xor], count) in
+        [([Scheme::FastsigDrdv, Scheme::XorsigDrdv], 3), ([Scheme::FastsigSriv, Scheme::XorsigSriv], 1)]
+    {
+        let [or, xor] = [or, xor].map(|scheme| protected_by(scheme, STORE).0);
+        let differ: Vec<_> = or.iter().zip(&xor).filter(|(or, xor)| or != xor).collect();
+        assert_eq!((or.len(), differ.len()), (xor.len(), count), "{or:#?} {xor:#?}");
+        let gathers =
+            |line: &str, by: &str| line.starts_with(&format!("{by}.")) || line.starts_with(&format!("setp.ne.{by}."));
+        assert!(differ.iter().all(|(or, xor)| gathers(or, "or") && gathers(xor, "xor")), "{differ:#?}");
+    }
+}
+
+#[test]
 fn proxies_keep_duplicates_and_notify_of_nothing() {
     for scheme in Scheme::PROXIES {
         let (lines, origins) = protected_by(scheme, STORE);

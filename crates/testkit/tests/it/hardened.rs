@@ -108,6 +108,26 @@ fn faults_in_what_was_added_corrupt_nothing_and_faults_in_what_was_there_are_not
     }
 }
 
+/// A value that is wrong and compared twice is no difference to a signature that gathers by exclusive or.
+#[test]
+fn a_signature_that_gathers_by_exclusive_or_misses_what_one_that_gathers_by_or_notices() {
+    for [or, xor] in [[Scheme::FastsigDrdv, Scheme::XorsigDrdv], [Scheme::FastsigSriv, Scheme::XorsigSriv]] {
+        let [or, xor] = [or, xor].map(|scheme| {
+            let target = target(hardened("pathfinder", scheme).unwrap().capsule).unwrap();
+            let counts = outcomes(&target, &SelectionWords::default(), 500);
+            let count = |end: &str| {
+                let these = counts.iter().filter(|((from, outcome), _)| *from == "original" && outcome.contains(end));
+                these.map(|(_, count)| count).sum::<u64>()
+            };
+            [count("Detected"), count("Sdc")]
+        });
+        assert!(
+            or[0] > xor[0] && or[1] == 0 && xor[1] > 0,
+            "detected and corrupted: {or:?} by or, {xor:?} by exclusive or"
+        );
+    }
+}
+
 #[test]
 fn faults_in_loads_that_are_executed_twice_corrupt_nothing() {
     for scheme in Scheme::INSTRUCTIONS {
