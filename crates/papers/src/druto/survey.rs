@@ -73,6 +73,8 @@ impl Goal {
 const RECORDS: &[(&str, Goal, &str)] = &[
     ("pathfinder", Goal::Proxy, include_str!("../../../../records/search/pathfinder_advance_rows_proxy.json")),
     ("pathfinder", Goal::Five, include_str!("../../../../records/search/pathfinder_advance_rows_five.json")),
+    ("pathfinder", Goal::FivePeppa, include_str!("../../../../records/search/pathfinder_advance_rows_five_peppa.json")),
+    ("conv2d", Goal::FivePeppa, include_str!("../../../../records/search/conv2d_convolve_five_peppa.json")),
     ("blackscholes", Goal::Proxy, include_str!("../../../../records/search/blackscholes_price_proxy.json")),
     ("blackscholes", Goal::Five, include_str!("../../../../records/search/blackscholes_price_five.json")),
     ("conv2d", Goal::Proxy, include_str!("../../../../records/search/conv2d_convolve_proxy.json")),
