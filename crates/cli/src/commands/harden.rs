@@ -115,9 +115,13 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         );
         return Err(Failure::new(Code::Usage, error));
     }
-    if is_same(Path::new(&args.capsule), &args.out) {
-        let error =
-            anyhow!("write {}: it is the capsule that is hardened; name another file with --out", args.out.display());
+    let read = [
+        (Some(Path::new(&args.capsule)), "the capsule that is hardened"),
+        (args.executable.as_deref(), "the executable"),
+        (args.from.as_deref(), "the document of --from"),
+    ];
+    if let Some((_, what)) = read.into_iter().find(|(path, _)| path.is_some_and(|path| is_same(path, &args.out))) {
+        let error = anyhow!("write {}: it is {what}; name another file with --out", args.out.display());
         return Err(Failure::new(Code::Usage, error));
     }
     let runs = if proxy { 0 } else { args.runs };
@@ -126,7 +130,8 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
     let digest = made.capsule.digest().to_string();
     let executable = executable(args, &original, &made.capsule)?;
     out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
-    let path = args.out.to_string_lossy().into_owned();
+    // A name alone may be that of a bundled workload.
+    let path = std::path::absolute(&args.out).code(Code::Refused)?.to_string_lossy().into_owned();
     let irradiated = |name: &str, group: &[&str]| (runs > 0).then(|| irradiated(args, name, group, &stop)).transpose();
     // Every golden run is compared with the recording: what is hardened gives the same bits, or this fails.
     if runs == 0 {

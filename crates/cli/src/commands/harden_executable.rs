@@ -82,9 +82,14 @@ pub(super) fn executable(
     Ok(Some(UnwrittenExecutable { from: from.clone(), to: to.clone(), changed }))
 }
 
-/// Whether two paths lead to one file.
+/// Whether two paths lead to one file, or would if it were written.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
-    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    one == other || place(one).zip(place(other)).is_some_and(|(one, other)| one == other)
+}
+
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = || Path::new(".").join(path.parent()?).canonicalize().ok();
+    path.canonicalize().ok().or_else(|| Some(folder()?.join(path.file_name()?)))
 }
 
 impl UnwrittenExecutable {

@@ -1,6 +1,7 @@
 //! Protection written into kernels.
 
 use crate::{json, path, run, stderr};
+use std::process::Command;
 use tempfile::TempDir;
 
 #[test]
@@ -201,6 +202,15 @@ fn an_executable_runs_with_protected_kernels_as_it_did() {
             assert!(said.contains(part.as_str()), "{part}: {said}");
         }
     }
+    // What is read is not written over, and the file of a bundled workload's name is the file.
+    let kept = std::fs::read(&program).unwrap();
+    let words = ["harden", &recorded, "--scheme", "drdv", "--runs", "0", "--out", &program];
+    let output = run(&[&words[..], &["--executable", &program, "--executable-out", &copy]].concat());
+    assert!(stderr(&output).contains("it is the executable; name another file with --out"), "{}", stderr(&output));
+    assert!(std::fs::read(&program).unwrap() == kept);
+    let words = ["harden", "pathfinder", "--scheme", "drdv", "--runs", "20", "--out", "matmul"];
+    let output = Command::new(env!("CARGO_BIN_EXE_beamline")).args(words).current_dir(dir.path()).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
     for (capsule, scheme, executable, to, part) in [
         (recorded.as_str(), "tld", program.as_str(), copy.as_str(), "blocks have twice as many threads"),
         (&recorded, "hw-sig", &program, &copy, "it is a performance proxy"),

@@ -167,7 +167,7 @@ impl Twins<'_> {
             Some(&pred) => Guard { pred, ..guard },
             None => guard,
         });
-        let either_nan = hands_on_either_nan(instruction);
+        let either_nan = !matches!(self.checks, Checks::Proxy(_)) && hands_on_either_nan(instruction);
         let mut results = Vec::new();
         for dst in &mut twin.dst {
             let Dst::Reg(register) = dst else { continue };

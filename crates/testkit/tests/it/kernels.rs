@@ -20,7 +20,7 @@ fn every_kernel_test_does_what_its_head_says() {
     let chosen = if bless { scripts() } else { crate::quarter(scripts()) };
     let failures = testkit::in_parallel(&chosen, |script| check(script, bless));
     report("failures in filetests/kernels", &failures.concat());
-    assert!(chosen.len() > 50, "{} kernel tests", chosen.len());
+    assert!(chosen.len() > 25, "{} kernel tests", chosen.len());
 }
 
 #[test]
