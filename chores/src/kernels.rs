@@ -2,12 +2,12 @@
 //! leave the same bytes.
 
 use crate::repo::{root, say};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use device::Contract;
 use gpu::{Gpu, GpuError, LaunchShape};
 use rewrite::Scheme;
 use std::path::PathBuf;
-use testkit::hardened::{HardenedKernel, OriginalKernel};
+use testkit::hardened::{HardenedKernel, KernelText};
 use testkit::random_kernels::{Forms, Kernel, NAME};
 
 #[derive(clap::Args)]
@@ -39,29 +39,16 @@ fn scheme(word: &str) -> Result<Scheme, String> {
     })
 }
 
-/// The text that the GPU executes for a kernel, and the threads of its blocks.
-struct Program {
-    ptx: String,
-    threads: u32,
-}
-
-impl Program {
-    /// A kernel as it is, or protected by a scheme.
-    ///
-    /// # Errors
-    /// Why it is not protected.
-    fn new(kernel: &Kernel, scheme: Option<Scheme>) -> Result<Self, Found> {
-        let Some(scheme) = scheme else {
-            return Ok(Self { ptx: kernel.ptx.clone(), threads: kernel.threads });
-        };
-        let original = OriginalKernel::new(kernel).map_err(Found::Differs)?;
-        let threads = kernel.threads * if scheme.doubles_blocks() { 2 } else { 1 };
-        match original.hardened_text(&|_| scheme.into(), &|_, _| true) {
-            Ok(ptx) => Ok(Self { ptx, threads }),
-            Err(HardenedKernel::Refused(_)) => Err(Found::Unprotected),
-            Err(other) => Err(Found::Differs(format!("{other:?}"))),
-        }
-    }
+/// The text that the GPU executes for a kernel: its own, or that protected by a scheme.
+fn text(kernel: &Kernel, scheme: Option<Scheme>) -> Result<KernelText, Found> {
+    let Some(scheme) = scheme else {
+        return Ok(KernelText { ptx: kernel.ptx.clone(), threads: kernel.threads });
+    };
+    let module = ptx::parse("kernel.ptx", &kernel.ptx).map_err(|errors| Found::Differs(errors.to_string()))?;
+    KernelText::hardened(kernel, &module, scheme.into(), &|_, _| true).map_err(|found| match found {
+        HardenedKernel::Refused(_) => Found::Unprotected,
+        other => Found::Differs(format!("{other:?}")),
+    })
 }
 
 /// What came of a kernel.
@@ -74,8 +61,6 @@ enum Found {
     Differs(String),
     /// The scheme does not take it.
     Unprotected,
-    /// It differs, and no kernel can follow it.
-    Last(String),
 }
 
 /// Executes them and compares.
@@ -93,8 +78,17 @@ pub(crate) fn kernels(args: &Args) -> Result<()> {
         let kernel = kernel(number);
         let found = match (simulated, &gpu) {
             (Err(what), _) => Found::Differs(what),
-            (Ok(expected), Some(gpu)) => match Program::new(&kernel, args.scheme) {
-                Ok(program) => on_gpu(gpu, &kernel, &program, &expected)?,
+            (Ok(expected), Some(gpu)) => match text(&kernel, args.scheme) {
+                Ok(text) => on_gpu(gpu, &kernel, &text, &expected).or_else(|error| {
+                    // A kernel that fails ends all work of the process on the GPU.
+                    let path = keep(args.seed, number, &kernel)?;
+                    Err(error.context(format!(
+                        "execute kernel {number} on the GPU: its text is in {}; those behind it are not executed: go on with \
+                         --first {}",
+                        path.display(),
+                        number + 1
+                    )))
+                })?,
                 Err(found) => found,
             },
             (Ok(_), None) => Found::Same,
@@ -105,14 +99,6 @@ pub(crate) fn kernels(args: &Args) -> Result<()> {
             Found::Refused(what) => {
                 refused += 1;
                 say(&format!("kernel {number}: not executed on the GPU: {what:.400}"))?;
-            }
-            Found::Last(what) => {
-                let path = keep(args.seed, number, &kernel)?;
-                bail!(
-                    "kernel {number}: {what}; its text is in {}; those behind it are not executed: go on with --first {}",
-                    path.display(),
-                    number + 1
-                );
             }
             Found::Optimised(what) => {
                 optimised += 1;
@@ -155,24 +141,22 @@ pub(crate) fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
     first.ok_or_else(|| "this host has no level".to_owned())
 }
 
-fn on_gpu(gpu: &Gpu, kernel: &Kernel, program: &Program, expected: &[u8]) -> Result<Found> {
-    match execute(gpu, kernel, program, BEST) {
+fn on_gpu(gpu: &Gpu, kernel: &Kernel, text: &KernelText, expected: &[u8]) -> Result<Found> {
+    match execute(gpu, kernel, text, BEST) {
         Ok(found) => Ok(match kernel.difference(expected, &found) {
-            Some(what) if is_as_written(gpu, kernel, program)? => Found::Optimised(what),
+            Some(what) if is_as_written(gpu, kernel, text)? => Found::Optimised(what),
             Some(what) => Found::Differs(format!("the GPU differs: {what}")),
             None => Found::Same,
         }),
         Err(GpuError::Refused { said, .. }) => Ok(Found::Refused(said)),
-        // What a kernel did wrong ends all work of the process on the GPU.
-        Err(error @ GpuError::Call { .. }) => Ok(Found::Last(format!("the GPU failed: {error}"))),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Whether the GPU leaves what the simulator does where neither joins products with sums, the compiler because it does not
 /// optimise.
-fn is_as_written(gpu: &Gpu, kernel: &Kernel, program: &Program) -> Result<bool, GpuError> {
-    let found = execute(gpu, kernel, program, 0)?;
+fn is_as_written(gpu: &Gpu, kernel: &Kernel, text: &KernelText) -> Result<bool, GpuError> {
+    let found = execute(gpu, kernel, text, 0)?;
     Ok(testkit::levels().all(|level| kernel.simulate(level, Contract::Off).as_ref() == Ok(&found)))
 }
 
@@ -180,15 +164,11 @@ fn is_as_written(gpu: &Gpu, kernel: &Kernel, program: &Program) -> Result<bool, 
 const BEST: u8 = 4;
 
 /// What the GPU leaves behind, from a module compiled at a level of optimisation.
-fn execute(gpu: &Gpu, kernel: &Kernel, program: &Program, level: u8) -> Result<Vec<u8>, GpuError> {
-    let module = gpu.load_at(&program.ptx, level)?;
+fn execute(gpu: &Gpu, kernel: &Kernel, text: &KernelText, level: u8) -> Result<Vec<u8>, GpuError> {
+    let module = gpu.load_at(&text.ptx, level)?;
     let mut output = vec![0; kernel.output_bytes()];
-    let shape = LaunchShape {
-        grid: [kernel.blocks, 1, 1],
-        block: [program.threads, 1, 1],
-        shared_bytes: 0,
-        cooperative: false,
-    };
+    let shape =
+        LaunchShape { grid: [kernel.blocks, 1, 1], block: [text.threads, 1, 1], shared_bytes: 0, cooperative: false };
     module.run(NAME, shape, &kernel.input, &mut output, |from, to| kernel.arguments(from, to))?;
     Ok(output)
 }

@@ -40,7 +40,7 @@ impl<'k> OriginalKernel<'k> {
     /// Hardens the chosen instructions by a scheme, executes the result, and compares.
     #[must_use]
     pub fn compare(&self, scheme: Scheme, chosen: &dyn Fn(FunctionId, Pc) -> bool) -> HardenedKernel {
-        self.compare_by(&|_| scheme.into(), chosen, scheme.doubles_blocks())
+        self.compare_by(scheme.into(), chosen)
     }
 
     /// The same with loads that are executed twice. None where threads share memory by what the code says.
@@ -51,50 +51,56 @@ impl<'k> OriginalKernel<'k> {
         chosen: &dyn Fn(FunctionId, Pc) -> bool,
     ) -> Option<HardenedKernel> {
         let alone = sharing(&self.module).iter().all(Option::is_none);
-        let technique = Technique { scheme, loads: true };
-        alone.then(|| self.compare_by(&|_| technique, chosen, scheme.doubles_blocks()))
+        alone.then(|| self.compare_by(Technique { scheme, loads: true }, chosen))
     }
 
-    fn compare_by(
-        &self,
-        technique: &dyn Fn(FunctionId) -> Technique,
-        chosen: &dyn Fn(FunctionId, Pc) -> bool,
-        doubles_blocks: bool,
-    ) -> HardenedKernel {
-        let text = match self.hardened_text(technique, chosen) {
+    fn compare_by(&self, technique: Technique, chosen: &dyn Fn(FunctionId, Pc) -> bool) -> HardenedKernel {
+        let text = match KernelText::hardened(self.kernel, &self.module, technique, chosen) {
             Ok(text) => text,
             Err(other) => return other,
         };
-        let threads = self.kernel.threads * if doubles_blocks { 2 } else { 1 };
-        match self.kernel.simulate_text(&text, threads, LevelName::best(), Contract::Ptxas) {
+        match self.kernel.simulate_text(&text.ptx, text.threads, LevelName::best(), Contract::Ptxas) {
             Ok(bytes) => {
                 self.kernel.difference(&self.bytes, &bytes).map_or(HardenedKernel::Same, HardenedKernel::Differs)
             }
             Err(end) => HardenedKernel::Differs(end),
         }
     }
+}
 
-    /// The PTX of the kernel with protection, which blocks with twice as many threads are for where the scheme doubles them.
+/// A text that does what a kernel does, and the threads of its blocks.
+#[derive(Clone, Debug)]
+pub struct KernelText {
+    /// PTX.
+    pub ptx: String,
+    /// Twice as many as the kernel's where the scheme doubles blocks.
+    pub threads: u32,
+}
+
+impl KernelText {
+    /// A kernel, of which this is the module, with the chosen instructions protected.
     ///
     /// # Errors
-    /// The defect of it, or why it is left as it is; never [`HardenedKernel::Same`].
-    pub fn hardened_text(
-        &self,
-        technique: &dyn Fn(FunctionId) -> Technique,
+    /// Why it is not protected, or the defect of the protected one; never [`HardenedKernel::Same`].
+    pub fn hardened(
+        kernel: &Kernel,
+        module: &isa::Module,
+        technique: Technique,
         chosen: &dyn Fn(FunctionId, Pc) -> bool,
-    ) -> Result<String, HardenedKernel> {
-        let protected = protect_each(&self.module, technique, chosen)
+    ) -> Result<Self, HardenedKernel> {
+        let protected = protect_each(module, &|_| technique, chosen)
             .map_err(|defect| HardenedKernel::Differs(defect.to_string()))?;
         for protection in protected.functions {
             if let Protection::Refused(reason) = protection {
                 return Err(HardenedKernel::Refused(reason));
             }
         }
-        let text = ptx::print(&protected.module);
-        if ptx::parse("hardened.ptx", &text).ok().as_ref() != Some(&protected.module) {
-            return Err(HardenedKernel::Differs(format!("it reads back as something else\n{text}")));
+        let ptx = ptx::print(&protected.module);
+        if ptx::parse("hardened.ptx", &ptx).ok().as_ref() != Some(&protected.module) {
+            return Err(HardenedKernel::Differs(format!("it reads back as something else\n{ptx}")));
         }
-        Ok(text)
+        let times = if technique.scheme.doubles_blocks() { 2 } else { 1 };
+        Ok(Self { ptx, threads: kernel.threads * times })
     }
 }
 

@@ -22,6 +22,11 @@ impl Checker {
         Self { failed: coder.register(Type::Pred) }
     }
 
+    /// The predicate that says whether one failed.
+    pub(super) fn failed(self) -> Reg {
+        self.failed
+    }
+
     /// Compares the guard of an instruction with its shadow, as words, where it has one with a shadow, and then other registers
     /// where it holds, each with its shadow.
     pub(super) fn compare(

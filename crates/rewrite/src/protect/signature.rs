@@ -7,7 +7,7 @@
 //! know before they are looked at.
 
 use crate::code::Coder;
-use crate::protect::doubles::only_numbers;
+use crate::protect::check::Checker;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::place::NewBody;
@@ -114,16 +114,9 @@ impl Signature {
         guard: Option<Guard>,
         [double, twin]: [Reg; 2],
     ) -> Result<(), Refusal> {
-        let differ = coder.register(Type::Pred);
-        if guard.is_some() {
-            coder.push("setp.ne.u32", &[differ], vec![Src::Imm(0), Src::Imm(0)])?;
-        }
-        coder.guard = guard;
-        let compared = coder.push("setp.ne.b64", &[differ], [double, twin].map(Src::Reg).to_vec());
-        coder.guard = None;
-        compared?;
-        only_numbers(coder, guard, differ, twin)?;
-        let one = coder.make(Type::B32, "selp.b32", vec![Src::Imm(1), Src::Imm(0), Src::Reg(differ)])?;
+        let differ = Checker::new(coder);
+        differ.compare_numbers(coder, guard, (double, twin))?;
+        let one = coder.make(Type::B32, "selp.b32", vec![Src::Imm(1), Src::Imm(0), Src::Reg(differ.failed())])?;
         self.set_bits(coder, None, Type::B32, one)
     }
 
