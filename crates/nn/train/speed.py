@@ -20,7 +20,8 @@ import torch.nn.functional as F
 from pytorchfi.core import fault_injection
 from torch import nn
 
-from resnet20 import DEVIATION, MEAN, as_input
+from published import as_input
+from resnet20 import DEVIATION, MEAN
 
 ROUNDS, RUNS = 15, 40
 
