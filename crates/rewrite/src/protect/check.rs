@@ -5,6 +5,7 @@
 
 use crate::code::Coder;
 use crate::protect::doubles::only_numbers;
+use crate::protect::halves::crossed;
 use crate::refusal::Refusal;
 use facts::{Guard, Reg, Width};
 use isa::{Op, Src, Type};
@@ -81,7 +82,10 @@ impl Checker {
 
     fn pair(self, coder: &mut Coder<'_>, (register, shadow): (Reg, Reg), begun: &mut bool) -> Result<(), Refusal> {
         let ty = match coder.function().registers.get(register.index()).map(facts::Register::width) {
-            Some(Width::B16) => Type::B16,
+            Some(Width::B16) => {
+                let words = crossed(coder, [register, shadow]);
+                return self.values(coder, Type::B32, words, begun);
+            }
             Some(Width::B32 | Width::Pred) | None => Type::B32,
             Some(Width::B64) => Type::B64,
             Some(Width::B128) => {

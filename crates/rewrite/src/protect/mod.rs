@@ -14,6 +14,7 @@ mod checks;
 mod deferred;
 mod doubles;
 mod eligible;
+mod halves;
 mod immediate;
 mod joins;
 mod kept;

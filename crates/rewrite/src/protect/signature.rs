@@ -8,6 +8,7 @@
 
 use crate::code::Coder;
 use crate::protect::check::Checker;
+use crate::protect::halves::crossed;
 use crate::protect::opaque::Opaque;
 use crate::protect::origin::Origin;
 use crate::protect::place::NewBody;
@@ -87,7 +88,10 @@ impl Signature {
         arithmetic: bool,
     ) -> Result<(), Refusal> {
         let ty = match coder.function().registers.get(register.index()).map(facts::Register::width) {
-            Some(Width::B16) => return self.unequal(coder, guard, Type::B16, [register, shadow]),
+            Some(Width::B16) => {
+                let words = crossed(coder, [register, shadow]);
+                return self.unequal(coder, guard, Type::B32, words);
+            }
             Some(Width::B32) => Type::B32,
             Some(Width::B64) => Type::B64,
             Some(Width::B128) => {
