@@ -1,5 +1,6 @@
 //! The page of SInRG: the figures of the thesis' Chapter 4 with our workloads and schemes, its statements judged.
 
+mod applications;
 mod beam;
 mod detected;
 mod others;

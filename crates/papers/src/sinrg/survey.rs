@@ -10,6 +10,7 @@ use methods::kit::{FinishedCampaign, OpenedCapsule, StudyError};
 use serde_json::{Value, json};
 use stats::{Confidence, Interval, Proportion};
 
+use super::applications::{ProtectedApplication, applications};
 use crate::documents::{at, number, text};
 use crate::page::PageContext;
 
@@ -126,6 +127,8 @@ pub(super) struct SinrgSurvey {
     /// The estimated occupancy with FastSig-DRDV and with FastSig-SRIV of each kernel of the chapter's workloads.
     pub(super) occupancies: Vec<[f64; 2]>,
     pub(super) parts: Vec<PartlyProtected>,
+    /// Recorded on a GPU, and the sizes of their files.
+    pub(super) applications: Vec<ProtectedApplication>,
 }
 
 impl RunEnds {
@@ -171,6 +174,7 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         timed: timed(&shop.workloads.records("protection")?),
         chosen: table.left_out(),
         occupancies: kernels.map(|it| [it.features.occupancy_first, it.features.occupancy_second]).collect(),
+        applications: applications(),
         ..SinrgSurvey::default()
     };
     for name in INJECTED.into_iter().filter(|name| only.is_none_or(|only| only == *name)) {

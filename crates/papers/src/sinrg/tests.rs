@@ -7,6 +7,7 @@ use methods::hardening::{
 use serde_json::json;
 use study::Cell;
 
+use super::applications::applications;
 use super::detected::table;
 use super::pieces;
 use super::statements::statements;
@@ -141,6 +142,7 @@ fn made(of: Made) -> SinrgSurvey {
         chosen: chosen.collect(),
         occupancies: vec![[0.5, 0.75], [1.0, 1.0]],
         parts: vec![part("nn"), part("gaussian")],
+        applications: applications(),
     }
 }
 

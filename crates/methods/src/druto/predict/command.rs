@@ -29,7 +29,7 @@ pub(in crate::druto) const COMMAND: Command = Command {
             "threads",
             "N",
             Some(THREADS_SAID),
-            "Threads of each kernel that are followed through registers",
+            "Threads of each kernel that are followed through registers; of each launch, 8 at least",
         ),
         CommandOption::any("against", "RUNS", None, "Measure the rates, too, by a campaign of this number of runs"),
     ],
