@@ -110,6 +110,6 @@ impl Bundled {
         let unpack = |source| BundledError::Unpack { name: self.name.to_owned(), source };
         let mut pixels = zstd::bulk::decompress(self.packed_images, size).map_err(unpack)?;
         let labels = pixels.split_off((self.images * shape.elements()).min(pixels.len()));
-        Ok(Images::new(shape, pixels, labels, classes)?)
+        Ok(Images::new(shape, pixels, labels.into_iter().map(u16::from).collect(), classes)?)
     }
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::arithmetic::requantise;
 use crate::hit::{Hit, HitBits, LayerOperand, Place, strike};
-use crate::network::{Conv, Network, Operator, Tensor, Window};
+use crate::level::{Host, at_level};
+use crate::network::{Conv, Network, Operator, Shape, Tensor, Window};
 use crate::operator::Reduction;
 
 /// Everything that a forward run makes.
@@ -115,8 +116,17 @@ fn faulty<'c>(conv: &'c Conv, places: &[Place], first: &mut Option<HitBits>) -> 
     conv
 }
 
-fn convolve(conv: &Conv, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (Vec<i32>, Vec<u8>) {
-    let (from, to) = (input.shape, output.shape);
+fn convolve(conv: &Conv, read: (&Tensor, &[u8]), output: &Tensor) -> (Vec<i32>, Vec<u8>) {
+    let sums = at_level!(Host::best(), _level => sums(conv, read, output.shape));
+    let multipliers = conv.multipliers.iter().cycle();
+    let bytes = sums.iter().zip(multipliers).map(|(&sum, &by)| requantise(sum, by, output.quantisation.zero)).collect();
+    (sums, bytes)
+}
+
+/// The sums of all windows, tap by tap. A faulty bias may be so large that a sum goes round, as it does in a register.
+#[inline(always)]
+fn sums(conv: &Conv, (input, bytes): (&Tensor, &[u8]), to: Shape) -> Vec<i32> {
+    let from = input.shape;
     let (per_group, channels_per_group) = (to.channels / conv.groups, from.channels / conv.groups);
     let zero = i32::from(input.quantisation.zero);
     let mut sums = Vec::with_capacity(to.elements());
@@ -128,21 +138,27 @@ fn convolve(conv: &Conv, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (
             let y = (row * conv.stride[0] + r).checked_sub(conv.pad[0]).filter(|&y| y < from.height);
             let x = (column * conv.stride[1] + s).checked_sub(conv.pad[1]).filter(|&x| x < from.width);
             let (Some(y), Some(x)) = (y, x) else { continue };
-            let tap = r * conv.kernel[1] + s;
-            for channel in 0..from.channels {
-                let value = i32::from(bytes[(y * from.width + x) * from.channels + channel]) - zero;
-                let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
+            let values = &bytes[(y * from.width + x) * from.channels..][..from.channels];
+            let weights = &conv.weights[(r * conv.kernel[1] + s) * from.channels * per_group..];
+            if [per_group, channels_per_group] == [1; 2] {
+                for (sum, (&value, &weight)) in sums.iter_mut().zip(values.iter().zip(weights)) {
+                    *sum = sum.wrapping_add((i32::from(value) - zero) * i32::from(weight));
+                }
+                continue;
+            }
+            for (channel, (&value, weights)) in values.iter().zip(weights.chunks_exact(per_group)).enumerate() {
+                let value = i32::from(value) - zero;
+                if value == 0 {
+                    continue;
+                }
                 let first = channel / channels_per_group * per_group;
                 for (sum, &weight) in sums[first..].iter_mut().zip(weights) {
-                    // A faulty bias may be so large that the sum goes round, as it does in a register.
                     *sum = sum.wrapping_add(value * i32::from(weight));
                 }
             }
         }
     }
-    let multipliers = conv.multipliers.iter().cycle();
-    let bytes = sums.iter().zip(multipliers).map(|(&sum, &by)| requantise(sum, by, output.quantisation.zero)).collect();
-    (sums, bytes)
+    sums
 }
 
 fn pool(window: Window, reduction: Reduction, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> Vec<u8> {

@@ -55,6 +55,14 @@ pub enum IdxError {
         /// The sizes.
         sizes: Vec<usize>,
     },
+    /// A label is below 0, or beyond 16 bits.
+    #[error("read the label of image {image}: expected a class from 0 to {most}, found {found}", most = u16::MAX)]
+    Label {
+        /// The image.
+        image: usize,
+        /// The label.
+        found: i32,
+    },
     /// The compressed bytes are damaged.
     #[error("unpack the bytes by gzip")]
     Unpack(#[source] std::io::Error),
@@ -72,27 +80,41 @@ const COLOURS: u32 = 0x0804;
 /// The magic number of labels: bytes, by number.
 const LABELS: u32 = 0x0801;
 
+/// The magic number of labels of 16 bits, by number.
+const SHORT_LABELS: u32 = 0x0b01;
+
+/// The magic number of labels of 32 bits, by number.
+const LONG_LABELS: u32 = 0x0c01;
+
 /// Images: bytes by number, row, column and channel. Where the file has no channels, there is one.
 ///
 /// # Errors
 /// When they are something else, damaged, or not as many as the head says.
 pub fn images(file: &[u8]) -> Result<Array, IdxError> {
     let what = "images: bytes by number, row and column, and in 0x00000804 by channel, too";
-    let mut found = array(file, &[IMAGES, COLOURS], what)?;
+    let (_, mut found) = array(file, &[IMAGES, COLOURS], what)?;
     found.sizes.resize(4, 1);
     Ok(found)
 }
 
-/// Labels: bytes by number.
+/// Labels by number: bytes, or whole numbers of 16 or 32 bits.
 ///
 /// # Errors
-/// When they are something else, damaged, or not as many as the head says.
-pub fn labels(file: &[u8]) -> Result<Array, IdxError> {
-    array(file, &[LABELS], "labels: bytes by number")
+/// When they are something else, damaged, or not as many as the head says, or when one is below 0 or beyond 16 bits.
+pub fn labels(file: &[u8]) -> Result<Vec<u16>, IdxError> {
+    let what = "labels: bytes by number; 0x00000b01 and 0x00000c01 are those of 16 and of 32 bits";
+    let (magic, found) = array(file, &[LABELS, SHORT_LABELS, LONG_LABELS], what)?;
+    let labels: Vec<i32> = match magic {
+        SHORT_LABELS => found.bytes.as_chunks().0.iter().map(|&bytes| i16::from_be_bytes(bytes).into()).collect(),
+        LONG_LABELS => found.bytes.as_chunks().0.iter().map(|&bytes| i32::from_be_bytes(bytes)).collect(),
+        _ => return Ok(found.bytes.into_iter().map(u16::from).collect()),
+    };
+    let class = |(image, found)| u16::try_from(found).map_err(|_| IdxError::Label { image, found });
+    labels.into_iter().enumerate().map(class).collect()
 }
 
-/// An array that begins with one of these magic numbers, the first of which errors name.
-fn array(file: &[u8], expected: &[u32], what: &'static str) -> Result<Array, IdxError> {
+/// An array that begins with one of these magic numbers, the first of which errors name, and that number.
+fn array(file: &[u8], expected: &[u32], what: &'static str) -> Result<(u32, Array), IdxError> {
     let mut reader: Box<dyn Read + '_> = match file {
         [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
         _ => Box::new(file),
@@ -107,24 +129,30 @@ fn array(file: &[u8], expected: &[u32], what: &'static str) -> Result<Array, Idx
     if let Some(found) = magic.filter(|found| !expected.contains(found)) {
         let hint = match found {
             IMAGES | COLOURS => ", which is that of images",
-            LABELS => ", which is that of labels",
+            LABELS | SHORT_LABELS | LONG_LABELS => ", which is that of labels",
             _ => "; the file is another IDX, or none",
         };
         return Err(IdxError::Magic { expected: expected[0], what, found, hint });
     }
-    let length = 4 * ((magic.unwrap_or(expected[0]) & 0xff) as usize + 1);
+    let magic = magic.unwrap_or(expected[0]);
+    let length = 4 * ((magic & 0xff) as usize + 1);
     let words = read(length)?;
     if head.len() < length {
         return Err(IdxError::Short { expected: length, found: head.len() });
     }
     let sizes: Vec<usize> = words[1..].iter().map(|&size| size as usize).collect();
-    let count = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size as u64));
+    let element = match magic {
+        SHORT_LABELS => 2,
+        LONG_LABELS => 4,
+        _ => 1,
+    };
+    let count = sizes.iter().try_fold(element, |product: u64, &size| product.checked_mul(size as u64));
     let Some(count) = count.filter(|&count| count <= MOST) else { return Err(IdxError::Large { sizes }) };
     let mut bytes = Vec::new();
     // One byte more than belongs there tells that there are too many.
     reader.take(count + 1).read_to_end(&mut bytes).map_err(IdxError::Unpack)?;
     match bytes.len() as u64 == count {
-        true => Ok(Array { sizes, bytes }),
+        true => Ok((magic, Array { sizes, bytes })),
         false => Err(IdxError::Size { sizes, expected: count, found: bytes.len() as u64 }),
     }
 }

@@ -7,7 +7,7 @@ use crate::network::Shape;
 pub struct Images {
     shape: Shape,
     pixels: Vec<u8>,
-    labels: Vec<u8>,
+    labels: Vec<u16>,
 }
 
 /// Why bytes are no images.
@@ -34,7 +34,7 @@ pub enum ImagesError {
         /// The image.
         image: usize,
         /// Its label.
-        label: u8,
+        label: u16,
         /// How many classes the network tells apart.
         classes: usize,
     },
@@ -48,7 +48,7 @@ impl Images {
     ///
     /// # Errors
     /// When there are none, when their numbers differ, or when a label is no class.
-    pub fn new(shape: Shape, pixels: Vec<u8>, labels: Vec<u8>, classes: usize) -> Result<Self, ImagesError> {
+    pub fn new(shape: Shape, pixels: Vec<u8>, labels: Vec<u16>, classes: usize) -> Result<Self, ImagesError> {
         let expected = shape.elements() * labels.len();
         if pixels.len() != expected {
             return Err(ImagesError::Count { shape, labels: labels.len(), expected, pixels: pixels.len() });
@@ -77,7 +77,7 @@ impl Images {
 
     /// The class of each image.
     #[must_use]
-    pub fn labels(&self) -> &[u8] {
+    pub fn labels(&self) -> &[u16] {
         &self.labels
     }
 
@@ -90,7 +90,10 @@ impl Images {
     /// A digest of them with their labels, and of the parts of a network that is run on them.
     pub(crate) fn digest(&self, network: &[&[u8]]) -> String {
         let mut hasher = blake3::Hasher::new();
-        for part in network.iter().copied().chain([&self.pixels[..], &self.labels]) {
+        // Labels that are bytes are hashed as such.
+        let bytes: Option<Vec<u8>> = self.labels.iter().map(|&label| u8::try_from(label).ok()).collect();
+        let labels = bytes.unwrap_or_else(|| self.labels.iter().flat_map(|label| label.to_le_bytes()).collect());
+        for part in network.iter().copied().chain([&self.pixels[..], &labels]) {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
         hasher.finalize().to_hex().to_string()

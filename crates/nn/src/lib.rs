@@ -31,6 +31,7 @@ pub mod gradient;
 pub mod hit;
 pub mod idx;
 pub mod images;
+mod level;
 pub mod network;
 pub mod observe;
 mod operator;

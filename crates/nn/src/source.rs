@@ -286,15 +286,15 @@ impl ImageFiles {
         if found != expected {
             return Err(SourceError::Shape { path: self.images.clone(), found, expected });
         }
-        if count != labels.bytes.len() {
+        if count != labels.len() {
             return Err(SourceError::Labels {
                 images: count,
                 of_images: self.images.clone(),
-                labels: labels.bytes.len(),
+                labels: labels.len(),
                 of_labels: self.labels.clone(),
             });
         }
-        let images = Images::new(shape, pixels.bytes, labels.bytes, classes);
+        let images = Images::new(shape, pixels.bytes, labels, classes);
         images.map_err(|source| SourceError::Images { path: self.labels.clone(), source })
     }
 }

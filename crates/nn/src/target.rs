@@ -66,7 +66,7 @@ pub struct UnlikeSizes {
 }
 
 /// The most that fault-free runs take of memory, in bytes.
-pub(crate) const KEPT: usize = 1 << 30;
+pub(crate) const KEPT: usize = 4 << 30;
 
 impl NetworkTarget {
     /// Runs the network on all images, without faults; `file` is what it was read from, for the digest.

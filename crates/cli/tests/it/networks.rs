@@ -101,7 +101,8 @@ fn weights_are_hit_on_images_of_files_and_every_fault_of_an_image_is_run() {
     };
     let bundled = nn::bundled::open("fashion").unwrap();
     let images = file("images", &[0x803, 20, 28, 28], &bundled.images().all_pixels()[..20 * 784]);
-    let labels = file("labels", &[0x801, 20], &bundled.images().labels()[..20]);
+    let labels: Vec<u8> = bundled.images().labels()[..20].iter().map(|&label| label as u8).collect();
+    let labels = file("labels", &[0x801, 20], &labels);
     let files = ["--images", path(&images), "--labels", path(&labels)];
     let made = dir.path().join("weights");
     let words = ["nn", "campaign", "fashion", "--where", "weight", "--model", "range:-0.5..0.5", "--scope", "row:each"];

@@ -6,17 +6,16 @@
 
 mod altered;
 mod changes;
-mod level;
 mod products;
 mod scratch;
 
 use crate::forward::Run;
 use crate::hit::{Hit, HitBits, LayerOperand, Place};
+use crate::level::{Host, at_level};
 use crate::network::{Layer, Network, Operator, Shape};
 use crate::operator::Reduction;
 use altered::{Altered, terms};
 use changes::{Changes, changed};
-use level::{Host, at_level};
 use products::PairedWeights;
 use scratch::{JoinedInput, Scratch};
 
@@ -174,7 +173,7 @@ impl<'n> Delta<'n> {
                 let macs = if conv.groups == 1 {
                     at_level!(host, level => scratch.convolve_paired(level, conv, &factors.paired, read, shapes))
                 } else {
-                    scratch.convolve(conv, &factors.weights, read, from.shape, to.shape)
+                    at_level!(host, _level => scratch.convolve(conv, &factors.weights, read, from.shape, to.shape))
                 };
                 let terms = altered.map_or(&[][..], |altered| &altered.terms);
                 macs + scratch.alter(conv, terms, &golden.tensors[layer.inputs[0]], input(0), from, to.shape)

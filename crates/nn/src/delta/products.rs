@@ -1,8 +1,8 @@
 //! Changes of sums of products, two channels of the input and [`WIDTH`] of the output at once.
 
 use super::changes::Changes;
-use super::level::{Level, WIDTH, product};
 use super::scratch::{Pair, Scratch};
+use crate::level::{Level, WIDTH, product};
 use crate::network::{Conv, Shape};
 
 /// The weights of a convolution of one group, by tap, pair of channels of the input, and channel of the output.
@@ -158,7 +158,7 @@ fn add_products<L: Level>(level: L, sums: &mut [i32], tap: &[[i16; 2]], channels
 mod tests {
     use super::*;
     use crate::arithmetic::Quantisation;
-    use crate::delta::level::{Host, at_level};
+    use crate::level::{Host, at_level};
     use crate::operator::SumTable;
     use stats::Draws;
 

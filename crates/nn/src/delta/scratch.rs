@@ -2,9 +2,9 @@
 
 use super::altered::Term;
 use super::changes::{Changes, changed};
-use super::level::{Level, WIDTH};
 use crate::arithmetic::requantise;
 use crate::hit::LayerOperand;
+use crate::level::{Level, WIDTH};
 use crate::network::{Conv, Shape, SumTable, Tensor, Window};
 use crate::operator::Reduction;
 
@@ -17,8 +17,8 @@ pub(super) struct Scratch {
     pub(super) marks: Vec<bool>,
     /// The touched positions.
     pub(super) touched: Vec<u32>,
-    /// Changed channels of one position, with their changes.
-    pub(super) channels: Vec<(usize, i16)>,
+    /// Changed channels of one position, each with the first channel of the output that reads it, and its change.
+    pub(super) channels: Vec<(usize, usize, i16)>,
     /// Pairs of channels of one position of which one has changed, with their changes.
     pub(super) pairs: Vec<Pair>,
     /// Columns of the kernel, each with the column of the windows that read one position by it.
@@ -41,6 +41,9 @@ pub(super) struct JoinedInput<'a> {
     pub(super) tensor: &'a Tensor,
 }
 
+/// How many channels there may be for each one that differs, for all of them to be worked on at once.
+const DENSE: usize = 16;
+
 impl Scratch {
     #[inline(always)]
     pub(super) fn touch(&mut self, position: usize) {
@@ -58,9 +61,16 @@ impl Scratch {
             let position = position as usize;
             let (y, x) = (position / from.width, position % from.width);
             let deltas = &input.deltas[position * from.channels..][..from.channels];
+            let count = deltas.iter().map(|&delta| usize::from(delta != 0)).sum::<usize>();
+            // Of each channel alone, all at once are done sooner than a few that have to be found.
+            let is_dense = [per_group, channels_per_group] == [1; 2] && count * DENSE >= deltas.len();
             let mut channels = std::mem::take(&mut self.channels);
             channels.clear();
-            channels.extend(deltas.iter().copied().enumerate().filter(|&(_, delta)| delta != 0));
+            if !is_dense {
+                let changed = deltas.iter().copied().enumerate().filter(|&(_, delta)| delta != 0);
+                channels
+                    .extend(changed.map(|(channel, delta)| (channel, channel / channels_per_group * per_group, delta)));
+            }
             for r in 0..conv.kernel[0] {
                 let Some(row) = shape.window_of(0, y, r, to.height) else { continue };
                 for s in 0..conv.kernel[1] {
@@ -69,14 +79,19 @@ impl Scratch {
                     self.touch(window);
                     let sums = &mut self.sums[window * to.channels..][..to.channels];
                     let tap = (r * conv.kernel[1] + s) * from.channels;
-                    for &(channel, delta) in &channels {
-                        let first = channel / channels_per_group * per_group;
+                    if is_dense {
+                        let products = deltas.iter().zip(&weights[tap..]);
+                        for (sum, (&delta, &weight)) in sums.iter_mut().zip(products) {
+                            *sum += i32::from(delta) * i32::from(weight);
+                        }
+                    }
+                    for &(channel, first, delta) in &channels {
                         let weights = &weights[(tap + channel) * per_group..][..per_group];
                         for (sum, &weight) in sums[first..][..per_group].iter_mut().zip(weights) {
                             *sum += i32::from(delta) * i32::from(weight);
                         }
                     }
-                    macs += (channels.len() * per_group) as u64;
+                    macs += (count * per_group) as u64;
                 }
             }
             self.channels = channels;

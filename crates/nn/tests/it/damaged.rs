@@ -2,6 +2,7 @@
 
 use nn::bundled::NETWORKS;
 use nn::file::{FileError, read_network};
+use nn::idx;
 use nn::images::Images;
 use nn::network::Shape;
 use stats::Draws;
@@ -80,7 +81,7 @@ fn a_file_that_ends_early_or_has_other_bytes_is_an_error_or_a_network_and_never_
 #[test]
 fn images_and_labels_have_to_fit_each_other() {
     let shape = Shape { height: 2, width: 2, channels: 1 };
-    let message = |pixels: usize, labels: &[u8]| {
+    let message = |pixels: usize, labels: &[u16]| {
         Images::new(shape, vec![0; pixels], labels.to_vec(), 10).unwrap_err().to_string()
     };
     assert_eq!(message(7, &[1, 2]), "read images: 2 labels need 8 bytes of pixels (2 x 2 x 1 each), found 7");
@@ -91,4 +92,19 @@ fn images_and_labels_have_to_fit_each_other() {
     let network = read_network("fashion", NETWORKS[0].file).unwrap();
     let error = nn::NetworkTarget::new(network, NETWORKS[0].file, images).unwrap_err().to_string();
     assert_eq!(error, "run the network `fashion` on images: it reads 784 bytes, and an image has 4");
+}
+
+#[test]
+fn labels_have_8_or_16_or_32_bits_and_are_classes() {
+    let file = |magic: u32, labels: &[&[u8]]| {
+        let head = [magic, labels.len() as u32].into_iter().flat_map(u32::to_be_bytes);
+        head.chain(labels.concat()).collect::<Vec<u8>>()
+    };
+    assert_eq!(idx::labels(&file(0x0801, &[&[7], &[255]])).unwrap(), vec![7, 255]);
+    assert_eq!(idx::labels(&file(0x0b01, &[&[0, 7], &[3, 231]])).unwrap(), vec![7, 999]);
+    assert_eq!(idx::labels(&file(0x0c01, &[&[0, 0, 255, 255], &[0, 0, 3, 231]])).unwrap(), vec![65535, 999]);
+    let message = |magic, labels: &[&[u8]]| idx::labels(&file(magic, labels)).unwrap_err().to_string();
+    let label = "read the label of image 1: expected a class from 0 to 65535, found";
+    assert_eq!(message(0x0c01, &[&[0; 4], &[0, 1, 0, 0]]), format!("{label} 65536"));
+    assert_eq!(message(0x0b01, &[&[0; 2], &[255, 255]]), format!("{label} -1"));
 }

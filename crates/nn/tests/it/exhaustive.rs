@@ -19,7 +19,7 @@ use crate::kit::{fashion, flip};
 fn every_fault_is_judged_as_a_whole_run_judges_it() {
     let network = linear();
     let top = |image: usize| top_class(forward(&network, &IMAGES[image], None).logits());
-    let labels = (0..IMAGES.len()).map(|image| top(image) as u8).collect();
+    let labels = (0..IMAGES.len()).map(|image| top(image) as u16).collect();
     let target = NetworkTarget::new(network.clone(), b"", Images::new(SHAPE, IMAGES.concat(), labels, 3).unwrap());
     let target = target.unwrap();
     let (set, _) = divide(&target, 0.7, 1);

@@ -40,7 +40,7 @@ fn table() -> &'static Table {
 }
 
 /// The bundled network with other images: `change` is given the pixels and the label of each.
-fn with_images(mut change: impl FnMut(usize, &mut [u8], &mut u8)) -> NetworkTarget {
+fn with_images(mut change: impl FnMut(usize, &mut [u8], &mut u16)) -> NetworkTarget {
     let (network, images) = (fashion().network(), fashion().images());
     let (mut pixels, mut labels) = (images.all_pixels().to_vec(), images.labels().to_vec());
     let shape = network.tensors()[0].shape;
@@ -164,7 +164,7 @@ fn a_combination_covers_every_sdc_that_was_seen() {
 fn what_cannot_be_said_is_said() {
     // Labels at random: the accuracy is that of chance.
     let mut draws = Draws::new(4, 0);
-    let chance = with_images(|_, _, label| *label = draws.below(10).unwrap() as u8);
+    let chance = with_images(|_, _, label| *label = draws.below(10).unwrap() as u16);
     let few = Settings { injections_per_map: 16, ..settings() };
     let notes = filr(&chance, &few).notes.join("\n");
     assert!(notes.contains("may be below twice chance (10.00 %)"), "{notes}");
@@ -175,13 +175,13 @@ fn what_cannot_be_said_is_said() {
     let top = |image: usize| top_class(fashion().golden_run(image).logits());
     let none = with_images(|image, _, label| {
         if !analysed.contains(&image) {
-            *label = ((top(image) + 1) % 10) as u8;
+            *label = ((top(image) + 1) % 10) as u16;
         }
     });
     let filr = filr(&none, &few);
     assert!(filr.deployment.is_none() && filr.notes.iter().any(|note| note.starts_with("Nothing was measured")));
     // Nor any at all.
-    let none = with_images(|image, _, label| *label = ((top(image) + 1) % 10) as u8);
+    let none = with_images(|image, _, label| *label = ((top(image) + 1) % 10) as u16);
     let error = analyse(&none, &few, &GO_ON, &mut |_, _| {}).unwrap_err();
     let expected =
         "analyse the network `fashion`: the analysis set has 800 images, and the network gets none of them right";

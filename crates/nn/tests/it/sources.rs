@@ -46,11 +46,12 @@ fn open(network: &str, images: &Path, labels: &Path) -> Result<NetworkTarget, St
 fn images_of_files_are_run_as_those_that_the_program_brings_along() {
     let dir = tempfile::tempdir().unwrap();
     let (pixels, labels) = (&fashion().images().all_pixels()[..50 * 784], &fashion().images().labels()[..50]);
+    let bytes: Vec<u8> = labels.iter().map(|&label| label as u8).collect();
     let images = idx(0x803, &[50, 28, 28], pixels);
     let plain = write(dir.path(), "images", &images);
     let packed = write(dir.path(), "images.gz", &gzip(&images));
     let channels = write(dir.path(), "channels", &idx(0x804, &[50, 28, 28, 1], pixels));
-    let of_labels = write(dir.path(), "labels.gz", &gzip(&idx(0x801, &[50], labels)));
+    let of_labels = write(dir.path(), "labels.gz", &gzip(&idx(0x801, &[50], &bytes)));
     let network = write(dir.path(), "some.onnx", include_bytes!("../../networks/fashion/fashion.onnx"));
     for (name, images) in
         [("fashion", &plain), ("fashion", &channels), ("fashion", &packed), (network.to_str().unwrap(), &packed)]
@@ -82,7 +83,7 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
         ),
         (
             wrong(&images, &file("text", b"no images at all")),
-            "read text: read the head: expected the magic number 0x00000801 (labels: bytes by number), found 0x6e6f2069; the file is another IDX, or none",
+            "read text: read the head: expected the magic number 0x00000801 (labels: bytes by number; 0x00000b01 and 0x00000c01 are those of 16 and of 32 bits), found 0x6e6f2069; the file is another IDX, or none",
         ),
         (
             wrong(&images, &file("three", &idx(0x801, &[3], &[0, 1, 2]))),

@@ -36,7 +36,7 @@ mod tests {
             let compared = |line: &&str| {
                 line.starts_with("setp.ne") && line.contains(".b32") && line.contains(&format!("{first}, {second}"))
             };
-            assert!(lines.iter().any(|line| compared(line)), "{text}");
+            assert!(lines.iter().any(compared), "{text}");
             assert!(!lines.iter().any(|line| line.starts_with("setp.ne") && line.contains(".b16")), "{text}");
         }
     }

@@ -2,7 +2,7 @@
 
 /// The best level of the host.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Host {
+pub(crate) enum Host {
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2(pulp::x86::V3),
@@ -11,12 +11,12 @@ pub(super) enum Host {
 }
 
 impl Host {
-    pub(super) fn best() -> Self {
+    pub(crate) fn best() -> Self {
         Self::all().into_iter().next_back().unwrap_or(Self::Baseline)
     }
 
     /// The levels that this host has, from the least.
-    pub(super) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         let mut found = vec![Self::Baseline];
         #[cfg(target_arch = "x86_64")]
         {
@@ -31,24 +31,24 @@ impl Host {
 macro_rules! at_level {
     ($host:expr, $level:ident => $call:expr) => {
         match $host {
-            $crate::delta::level::Host::Baseline => {
-                let $level = $crate::delta::level::Baseline;
+            $crate::level::Host::Baseline => {
+                let $level = $crate::level::Baseline;
                 $call
             }
             #[cfg(target_arch = "x86_64")]
-            $crate::delta::level::Host::Avx2($level) => $level.vectorize(|| $call),
+            $crate::level::Host::Avx2($level) => $level.vectorize(|| $call),
             #[cfg(target_arch = "x86_64")]
-            $crate::delta::level::Host::Avx512($level) => $level.vectorize(|| $call),
+            $crate::level::Host::Avx512($level) => $level.vectorize(|| $call),
         }
     };
 }
-pub(super) use at_level;
+pub(crate) use at_level;
 
 /// How many channels are worked on at once.
-pub(super) const WIDTH: usize = 16;
+pub(crate) const WIDTH: usize = 16;
 
 /// The loops that a level has instructions of its own for.
-pub(super) trait Level: Copy {
+pub(crate) trait Level: Copy {
     /// The sums of [`WIDTH`] channels.
     type Sums: Copy;
     /// Whether [`f32::mul_add`] is one instruction.
@@ -61,11 +61,11 @@ pub(super) trait Level: Copy {
 
 /// The loops without such instructions, for every host.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Baseline;
+pub(crate) struct Baseline;
 
 /// The product of two pairs; its terms are those of bytes, so that nothing overflows.
 #[inline(always)]
-pub(super) fn product([a, b]: [i16; 2], [x, y]: [i16; 2]) -> i32 {
+pub(crate) fn product([a, b]: [i16; 2], [x, y]: [i16; 2]) -> i32 {
     i32::from(a) * i32::from(x) + i32::from(b) * i32::from(y)
 }
 
