@@ -104,6 +104,7 @@ impl SchemeTally {
 fn said(reason: &Unprotected) -> String {
     match reason {
         Unprotected::Instruction { why, .. } => (*why).to_owned(),
+        Unprotected::Byte { .. } => "it has registers of 8 bits".to_owned(),
         Unprotected::Code(refusal) => refusal.to_string(),
     }
 }

@@ -82,6 +82,8 @@ struct Irradiated {
     due: Rate,
     /// Of `due`, the runs that protection noticed.
     detected: u64,
+    /// Runs that end as the application decides, which is not there.
+    undecided: Rate,
     /// How soon these were noticed, and whether an error reached memory before; absent where none was noticed.
     #[serde(skip_serializing_if = "Option::is_none")]
     detection: Option<DetectionSummary>,
@@ -222,6 +224,7 @@ impl Irradiated {
             sdc: summary.outcomes.sdc,
             due: summary.outcomes.due,
             detected: summary.due.get("detected").copied().unwrap_or(0),
+            undecided: summary.outcomes.undecided,
             detection: None,
             instructions,
             classes,
@@ -324,8 +327,10 @@ fn line(when: &str, it: &Irradiated) -> String {
     let uncovered = uncovered.map_or_else(String::new, |classes| {
         format!(" ({} uncovered)", percent(classes.uncovered as f64 / classes.all() as f64))
     });
+    let undecided =
+        if it.undecided.count == 0 { String::new() } else { format!("  undecided {}", rate(&it.undecided)) };
     let mut text = format!(
-        "{when:<7} SDC {}  DUE {} ({} detected)  masked {}  of {} runs; {} instructions executed{uncovered}, SDC rate × instructions {exposure}\n",
+        "{when:<7} SDC {}  DUE {} ({} detected)  masked {}{undecided}  of {} runs; {} instructions executed{uncovered}, SDC rate × instructions {exposure}\n",
         rate(&it.sdc),
         rate(&it.due),
         number(it.detected),

@@ -111,7 +111,7 @@ fn a_choice_that_means_nothing_is_refused_before_anything_is_written() {
     let wrong = said(&["--protect", "threads=3"]);
     assert!(wrong.contains("expected kernel=NAME, lines=FILE:a-b, group=GROUP or pc=a-b"), "{wrong}");
     let nothing = said(&["--protect", "kernel=other"]);
-    assert!(nothing.contains("none of the instructions that it selects"), "{nothing}");
+    assert!(nothing.contains("protect kernel=other: it selects no instruction"), "{nothing}");
     let other = said(&["--from", path(&from), "--coverage", "0.9"]);
     assert!(other.contains("it has the format beamline.info/1"), "{other}");
     assert!(said(&["--from", path(&from)]).contains("--overhead"), "{}", said(&["--from", path(&from)]));

@@ -45,8 +45,24 @@ impl ExecutedCode {
     /// several narrow it.
     ///
     /// # Errors
-    /// If a word is not understood, or nothing is selected.
+    /// If a word is not understood or selects nothing, or if all together select nothing that can be executed twice.
     pub fn selected(&self, words: &[String], sets: &[facts::NamedSet]) -> Result<ProtectionChoice, HardenError> {
+        for word in words {
+            if self.held(std::slice::from_ref(word), sets)?.0.is_empty() {
+                return Err(HardenError::Choice(format!("protect {word}: it selects no instruction of this capsule")));
+            }
+        }
+        let choice = self.held(words, sets)?;
+        if choice.0.iter().any(|place| self.instructions[place].twice) {
+            return Ok(choice);
+        }
+        let of = words.join(" ");
+        Err(HardenError::Choice(format!(
+            "protect {of}: none of the instructions that it selects can be executed twice"
+        )))
+    }
+
+    fn held(&self, words: &[String], sets: &[facts::NamedSet]) -> Result<ProtectionChoice, HardenError> {
         let mut by_key: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
@@ -69,15 +85,7 @@ impl ExecutedCode {
                 && pcs.holds(u64::from(place.pc.0))
                 && selection.holds(&instruction.facts)
         });
-        let choice = ProtectionChoice(held.map(|(place, _)| *place).collect());
-        if choice.0.iter().any(|place| self.instructions[place].twice) {
-            Ok(choice)
-        } else {
-            let of = words.join(" ");
-            Err(HardenError::Choice(format!(
-                "protect {of}: none of the instructions that it selects can be executed twice"
-            )))
-        }
+        Ok(ProtectionChoice(held.map(|(place, _)| *place).collect()))
     }
 
     /// The instructions that are worth it, by the value of each.
@@ -170,6 +178,18 @@ mod tests {
     }
 
     #[test]
+    fn each_word_selects_something() {
+        let said = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            code().selected(&words, &[]).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let nothing = "protect pc=9: it selects no instruction of this capsule";
+        assert!(said(&["pc=0-1", "pc=9"]).unwrap_err().contains(nothing));
+        assert!(said(&["pc=9"]).unwrap_err().contains(nothing));
+        assert!(said(&["pc=0", "pc=2"]).is_ok());
+    }
+
+    #[test]
     fn words_select_and_narrow() {
         let select =
             |words: &[&str]| code().selected(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), &[]);
@@ -177,7 +197,9 @@ mod tests {
         assert_eq!(chosen(select(&["kernel=k", "pc=1-2", "pc=3"])), [1, 2, 3]);
         assert_eq!(chosen(select(&["group=int_add", "pc=1"])), [1]);
         let said = |words: &[&str]| select(words).unwrap_err().to_string();
-        assert!(said(&["pc=3"]).contains("none of the instructions") && said(&["kernel=other"]).contains("none"));
+        assert!(
+            said(&["pc=3"]).contains("none of the instructions") && said(&["kernel=other"]).contains("no instruction")
+        );
         assert!(said(&["kernel=k#1"]).contains("expected kernel=NAME") && said(&["threads=1"]).contains("expected"));
         assert!(said(&["pc=x"]).contains("pc"), "{}", said(&["pc=x"]));
     }

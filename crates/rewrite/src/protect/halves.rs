@@ -2,7 +2,7 @@
 //!
 //! The assembler of CUDA 13.0 makes one packed instruction of two neighbouring ones on halves (a `set`, or a conversion to `f16`), and
 //! a duplicate stands beside its original. A comparison of two registers of 16 bits then reads one of them with what is in its
-//! upper half, and differs without a fault (`records/protection.md`). Of words, the assembler leaves nothing out.
+//! upper half, and differs without a fault (`records/protection.md`). A word of both halves has no such upper half.
 
 use crate::code::Coder;
 use facts::Reg;

@@ -246,6 +246,9 @@ fn write(
     Technique { scheme, loads }: Technique,
     chosen: &dyn Fn(Pc) -> bool,
 ) -> Result<Vec<Origin>, Unprotected> {
+    if let Some(byte) = function.registers.iter().find(|register| register.ty.bits() == 8) {
+        return Err(Unprotected::Byte { register: byte.name.clone() });
+    }
     let before = joins::settle(function)?;
     let chosen: Vec<bool> = before.iter().map(|pc| chosen(*pc)).collect();
     let once = (chosen.as_slice(), false);

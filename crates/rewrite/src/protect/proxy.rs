@@ -95,7 +95,8 @@ impl Sink {
         match (width(coder, register), arithmetic) {
             (Width::Pred, _) => coder.push("xor.pred", &[self.pred], both(self.pred, register)),
             (Width::B16, _) => {
-                let word = coder.make(Type::U32, "cvt.u32.u16", vec![Src::Reg(register)])?;
+                let bits = coder.make(Type::B16, "mov.b16", vec![Src::Reg(register)])?;
+                let word = coder.make(Type::U32, "cvt.u32.u16", vec![Src::Reg(bits)])?;
                 coder.push("xor.b32", &[self.word], both(self.word, word))
             }
             (Width::B32, true) => coder.push("add.u32", &[self.sum], both(self.sum, register)),

@@ -17,6 +17,14 @@ pub enum Unprotected {
         /// Why.
         why: &'static str,
     },
+    /// A register has 8 bits: no instruction copies or compares such registers.
+    #[error(
+        "protect the function: its register {register} has 8 bits, and no instruction of PTX copies or compares these"
+    )]
+    Byte {
+        /// Its name.
+        register: String,
+    },
     /// An instruction that is to be put in cannot be made.
     #[error(transparent)]
     Code(#[from] Refusal),

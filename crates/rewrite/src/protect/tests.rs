@@ -81,6 +81,18 @@ fn what_hands_on_the_carry_flag_stays_together() {
 }
 
 #[test]
+fn registers_of_8_bits_are_refused_by_every_scheme() {
+    let body = ".reg .u8 %c;\nld.param.u64 %a, [p];\nld.global.u8 %c, [%a];\nst.global.u8 [%a+1], %c;\nret;";
+    let module = ptx::parse("k.ptx", &format!("{HEAD}{body}\n}}\n")).unwrap();
+    for scheme in Scheme::all() {
+        let made = protect(&module, scheme, &|_, _| true).unwrap();
+        let [Protection::Refused(reason)] = &made.functions[..] else { panic!("{:?}", made.functions) };
+        assert!(reason.to_string().contains("its register %c has 8 bits"), "{reason}");
+        assert_eq!(made.module, module);
+    }
+}
+
+#[test]
 fn clocks_and_flags_from_elsewhere_are_refused() {
     assert!(refused("mov.u32 %v, %clock;\nret;").contains("clock"));
     assert!(refused("addc.u32 %v, %v, 0;\nret;").contains("carry flag"));
