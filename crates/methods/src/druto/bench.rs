@@ -150,15 +150,27 @@ impl<'a, 'c> Bench<'a, 'c> {
         if let Err(why) = self.facts(point)? {
             return Ok(Err(why));
         }
-        let known = self.campaigns.known(&self.inputs.capsule_name(point), &self.words_of_sample(runs, seed))?;
-        if let Some((tally, seconds)) = known {
-            self.count(runs, seconds);
+        if let Some(tally) = self.known_sample(point, runs, seed)? {
             return Ok(Ok(tally));
         }
         Ok(match self.open(point)? {
             Ok((capsule, _)) => Ok(self.sample(&capsule, runs, seed)?),
             Err(refused) => Err(refused.why),
         })
+    }
+
+    /// The ends of faults that were run in the kernel of an input before.
+    pub(super) fn known_sample(&mut self, point: &Point, runs: u64, seed: u64) -> Result<Option<Tally>, StudyError> {
+        let known = self.campaigns.known(&self.inputs.capsule_name(point), &self.words_of_sample(runs, seed))?;
+        Ok(known.map(|(tally, seconds)| {
+            self.count(runs, seconds);
+            tally
+        }))
+    }
+
+    /// The capsule of an input, if it is open.
+    pub(super) fn held(&mut self, point: &Point) -> Option<Ready> {
+        self.open.get(&point.to_string()).map(|(capsule, _)| capsule)
     }
 
     /// Runs faults in the kernel, drawn from all its launches.

@@ -177,9 +177,11 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
         let dir = bench.campaigns.dir.clone();
         bench.inputs.keep(&best.point, &capsule, &dir)?;
     }
+    let repeats = bench.repeats(&best.point)?;
     let kernel = fault::base_name(&bench.kernel).to_owned();
     let (words, fuel) = (bench.inputs.words(), capsule.golden_run().explicit_fuel());
-    let outcome = Outcome { name, words, fuel, kernel, searcher, reference, best, entries, rules, repeat, seed };
+    let outcome =
+        Outcome { name, words, fuel, kernel, searcher, reference, best, repeats, entries, rules, repeat, seed };
     Ok(answer(&outcome, &options, &*request.inputs))
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Outcome {
     pub(super) searcher: String,
     pub(super) reference: Measured,
     pub(super) best: Measured,
+    /// Whether the input found does the same work when it is run again.
+    pub(super) repeats: bool,
     pub(super) entries: Vec<Entry>,
     pub(super) rules: Rules,
     pub(super) repeat: u64,
@@ -121,6 +123,7 @@ pub(super) fn answer(it: &Outcome, options: &Options, inputs: &dyn Inputs) -> An
         "measure": it.measure(),
         "reference": document(&it.reference),
         "best": document(&it.best),
+        "repeats": it.repeats,
         "random": random.and_then(|entry| entry.answer.as_ref()).map(document),
         "budget": { "inputs": it.rules.budget.inputs, "seconds": it.rules.budget.seconds },
         "times": it.rules.times,
@@ -178,6 +181,12 @@ fn answers(it: &Outcome) -> Table {
         table.notes.push(format!(
             "The reference has a higher {measure} than the input that was found, beyond both intervals: the search found nothing that is \
              more vulnerable."
+        ));
+    }
+    if !it.repeats {
+        table.notes.push(format!(
+            "{} does not do the same work each time: its golden run differs from one run to the next, so that no rate of it can be repeated.",
+            it.best.point
         ));
     }
     if it.repeat > 1 || it.searcher == "all" {
@@ -330,6 +339,7 @@ mod tests {
             searcher: "druto".to_owned(),
             reference: measured.clone(),
             best: measured.clone(),
+            repeats: true,
             entries: Vec::new(),
             rules: rules.clone(),
             repeat: 1,

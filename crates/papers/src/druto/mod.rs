@@ -11,7 +11,7 @@ mod tests;
 use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use crate::statements::tally;
 use methods::kit::StudyError;
-use survey::{BUDGET, FAULTS, INPUTS, Measured, REPEAT};
+use survey::{BUDGET, FAULTS, INPUTS, Measured, REPEAT, SEARCHED};
 
 /// The page.
 pub static PAGE: MethodPage = MethodPage {
@@ -19,7 +19,7 @@ pub static PAGE: MethodPage = MethodPage {
     template: include_str!("page.md"),
     runs: &[
         PageCampaign { name: REPEAT, count: 10, about: "seeds of searches with and without pruning" },
-        PageCampaign { name: BUDGET, count: 50, about: "inputs of each of these searches" },
+        PageCampaign { name: BUDGET, count: SEARCHED, about: "inputs of each of these searches" },
         PageCampaign { name: INPUTS, count: 30, about: "random inputs of the studies" },
         PageCampaign { name: FAULTS, count: 50, about: "faults in each instruction and thread" },
     ],

@@ -9,6 +9,8 @@ use crate::page::PageContext;
 /// The kinds of runs that a page may have fewer or more of.
 pub(super) const REPEAT: &str = "repeat";
 pub(super) const BUDGET: &str = "budget";
+/// Inputs of each search of the studies.
+pub(super) const SEARCHED: u64 = 50;
 pub(super) const INPUTS: &str = "inputs";
 pub(super) const FAULTS: &str = "faults";
 

@@ -165,7 +165,7 @@ pub(super) fn searches(all: &[Measured]) -> Table {
     let columns = [
         "workload",
         "guided by",
-        "inputs",
+        "inputs, at most",
         "searcher",
         "median SDC",
         "pairs better than random",

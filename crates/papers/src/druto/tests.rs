@@ -65,7 +65,8 @@ fn statements_about_inputs_and_ranks_follow_from_the_documents() {
     assert_eq!(verdicts(&one, 0), [Holds, Holds]);
     // Instructions change ranks by more than noise; O1 holds; O2 lies below though its ceiling is high; the fitness ranks the other way.
     assert_eq!(verdicts(&one, 1), [Holds, Holds, Fails, Fails]);
-    assert_eq!(verdicts(&one, 3), [Holds]);
+    // What is found by few inputs says nothing of protection.
+    assert_eq!(verdicts(&one, 3), [Open]);
     let mut other = measured("b", search(0.5, 0.2, 0.1), search(0.2, 0.2, 0.1));
     other.studies["studies"]["range"]["p_alike"] = json!(0.4);
     other.studies["studies"]["instructions"]["ceiling"] = json!({ "value": 0.6, "low": 0.5, "high": 0.7 });

@@ -83,7 +83,7 @@ impl Bench<'_, '_> {
     }
 
     /// An input with its golden run, and the seconds that both took.
-    pub(super) fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), RefusedInput>, StudyError> {
+    pub(in crate::druto) fn open(&mut self, point: &Point) -> Result<Result<(Ready, f64), RefusedInput>, StudyError> {
         if self.campaigns.is_stopped() {
             return Err(self.campaigns.interrupted());
         }
@@ -115,6 +115,14 @@ impl Bench<'_, '_> {
         let facts = InputFacts { instructions: golden.thread_instructions(), fitness, seconds: opened.1 };
         self.known.insert(text, Ok(facts));
         Ok(Ok(opened))
+    }
+
+    /// Whether an input does the work that is known of it when it is run twice.
+    pub(in crate::druto) fn repeats(&mut self, point: &Point) -> Result<bool, StudyError> {
+        let Ok((capsule, _)) = self.open(point)? else { return Ok(false) };
+        let Realised::Ready(again, _) = self.inputs.realise(point)? else { return Ok(false) };
+        let known = self.known_instructions(point);
+        Ok(again.golden_run().thread_instructions() == known && self.work_of(&again) == self.work_of(&capsule))
     }
 
     fn refuse(&mut self, text: String, why: String, seconds: f64) -> RefusedInput {

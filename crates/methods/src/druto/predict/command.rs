@@ -33,7 +33,10 @@ pub(in crate::druto) const COMMAND: Command = Command {
         ),
         CommandOption::any("against", "RUNS", None, "Measure the rates, too, by a campaign of this number of runs"),
     ],
-    without: &[("plot", "nothing of it is plotted")],
+    without: &[
+        ("plot", "nothing of it is plotted"),
+        ("no_app", "it asks no application: the model knows the outputs alone, and measured rates are of these"),
+    ],
     criteria: None,
     run: predict,
 };
@@ -55,6 +58,10 @@ fn predict(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     let threads: u64 = request.options.get("threads")?.unwrap_or_default();
     if threads == 0 {
         return Err(StudyError::Words("follow 0 threads: --threads takes 1 or more".to_owned()));
+    }
+    if let Some(kernel) = campaigns.kernels.iter().find(|kernel| kernel.contains('#')) {
+        let why = "the model is of all launches of a kernel; leave the number of the launch out";
+        return Err(StudyError::Words(format!("predict the launch {kernel}: {why}")));
     }
     let selection = Selection::default().in_kernels(&campaigns.kernels);
     let selection = selection.map_err(|error| StudyError::Words(error.to_string()))?;
