@@ -74,6 +74,17 @@ pub struct DeltaRun {
     pub stopped: bool,
 }
 
+/// Whether a run ends before the last layer, of layers that read these tensors: nothing that the last one reads or holds differs.
+pub(crate) fn ends_before_the_last<'i>(
+    inputs: impl ExactSizeIterator<Item = &'i [usize]>,
+    hit: &Hit,
+    differs: impl Fn(usize) -> bool,
+) -> bool {
+    let number = inputs.len().saturating_sub(1);
+    let last = inputs.last();
+    last.is_some_and(|last| hit.of_layer(number).is_empty() && !last.iter().any(|&input| differs(input)))
+}
+
 impl<'n> Delta<'n> {
     /// For hits of this network.
     #[must_use]
@@ -114,10 +125,8 @@ impl<'n> Delta<'n> {
                 self.faulty_step(golden, layer, places, &mut run);
             }
         }
-        run.stopped = self.network.layers().last().is_some_and(|last| {
-            let is_hit = !hit.of_layer(self.network.layers().len() - 1).is_empty();
-            !is_hit && !last.inputs.iter().any(|&input| self.differs(input))
-        });
+        let inputs = self.network.layers().iter().map(|layer| &layer.inputs[..]);
+        run.stopped = ends_before_the_last(inputs, hit, |tensor| self.differs(tensor));
         run
     }
 

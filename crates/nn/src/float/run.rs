@@ -2,7 +2,7 @@
 
 use super::network::{FloatNetwork, FloatOperator};
 use super::step::{FloatStep, strike_value};
-use crate::delta::DeltaRun;
+use crate::delta::{DeltaRun, ends_before_the_last};
 use crate::hit::{Hit, HitBits, LayerOperand, Place};
 
 /// Everything that a forward run makes.
@@ -72,6 +72,8 @@ pub struct FloatDelta<'n> {
     tensors: Vec<Vec<f32>>,
     /// The positions of each tensor whose bits differ.
     changed: Vec<Vec<u32>>,
+    /// Whether the tensors are those of a fault-free run, but for what is changed.
+    is_filled: bool,
 }
 
 impl<'n> FloatDelta<'n> {
@@ -79,7 +81,7 @@ impl<'n> FloatDelta<'n> {
     #[must_use]
     pub fn new(network: &'n FloatNetwork) -> Self {
         let tensors: Vec<_> = network.tensors().iter().map(|tensor| vec![0.0; tensor.shape.elements()]).collect();
-        Self { network, changed: vec![Vec::new(); tensors.len()], tensors }
+        Self { network, changed: vec![Vec::new(); tensors.len()], tensors, is_filled: false }
     }
 
     /// Whether a tensor differs from that of the fault-free run.
@@ -96,10 +98,7 @@ impl<'n> FloatDelta<'n> {
 
     /// Makes the changes of one hit of the fault-free run; those of the hit before are gone.
     pub fn run(&mut self, golden: &FloatRun, hit: &Hit) -> DeltaRun {
-        for (tensor, golden) in self.tensors.iter_mut().zip(&golden.tensors) {
-            tensor.copy_from_slice(golden);
-        }
-        self.changed.iter_mut().for_each(Vec::clear);
+        self.restore(golden);
         let mut run = DeltaRun { hit: None, macs: 0, stopped: false };
         let first = hit.places().first().map_or(usize::MAX, |place| place.layer);
         for number in first..self.network.layers().len() {
@@ -108,11 +107,29 @@ impl<'n> FloatDelta<'n> {
                 run.macs += self.layer(golden, number, places, &mut run.hit);
             }
         }
-        run.stopped = self.network.layers().last().is_some_and(|last| {
-            let is_hit = !hit.of_layer(self.network.layers().len() - 1).is_empty();
-            !is_hit && !last.inputs.iter().any(|&input| self.differs(input))
-        });
+        let inputs = self.network.layers().iter().map(|layer| &layer.inputs[..]);
+        run.stopped = ends_before_the_last(inputs, hit, |tensor| self.differs(tensor));
         run
+    }
+
+    /// Makes all tensors those of the fault-free run: of the image of the hit before, only what differs.
+    fn restore(&mut self, golden: &FloatRun) {
+        let is_same = self.is_filled && same_bits(&self.tensors[0], &golden.tensors[0]);
+        let shapes = self.network.tensors().iter().map(|tensor| tensor.shape);
+        for (((tensor, golden), changed), shape) in
+            self.tensors.iter_mut().zip(&golden.tensors).zip(&mut self.changed).zip(shapes)
+        {
+            if is_same {
+                for &at in &*changed {
+                    let range = at as usize * shape.channels..(at as usize + 1) * shape.channels;
+                    tensor[range.clone()].copy_from_slice(&golden[range]);
+                }
+            } else {
+                tensor.copy_from_slice(golden);
+            }
+            changed.clear();
+        }
+        self.is_filled = true;
     }
 
     fn layer(&mut self, golden: &FloatRun, number: usize, places: &[Place], first: &mut Option<HitBits>) -> u64 {
@@ -151,6 +168,10 @@ impl<'n> FloatDelta<'n> {
         self.changed[number + 1] = touched;
         macs
     }
+}
+
+fn same_bits(some: &[f32], others: &[f32]) -> bool {
+    some.iter().zip(others).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 /// Marks the positions of what a layer makes that read a position of an input.
