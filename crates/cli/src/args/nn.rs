@@ -47,7 +47,7 @@ pub(crate) struct NetworkImages {
     /// Run it on these images (IDX by number, row, column and, in colour, channel; plain or gzip) [default: those of the bundled network]
     #[arg(long, value_name = "FILE", requires = "labels")]
     pub(crate) images: Option<PathBuf>,
-    /// Their labels (IDX, plain or gzip)
+    /// Their labels (IDX of bytes, or of 16 or 32 bits; plain or gzip)
     #[arg(long, value_name = "FILE", requires = "images")]
     pub(crate) labels: Option<PathBuf>,
     /// Compute in floating point, values stored as fp32, fp16 or bf16 after each operator [default: INT8, or fp32 of a file of
