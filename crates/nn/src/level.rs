@@ -1,5 +1,7 @@
 //! Loops compiled for several instruction-set levels, of which the best is chosen that the host has. All levels compute the same.
 
+use pulp::bytemuck::Pod;
+
 /// The best level of the host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Host {
@@ -50,11 +52,17 @@ pub(crate) const WIDTH: usize = 16;
 /// The loops that a level has instructions of its own for.
 pub(crate) trait Level: Copy {
     /// The sums of [`WIDTH`] channels.
-    type Sums: Copy;
+    type Sums: Pod;
     /// Whether [`f32::mul_add`] is one instruction.
     const FUSES: bool;
-    fn load(self, sums: &[i32; WIDTH]) -> Self::Sums;
-    fn store(self, sums: Self::Sums, to: &mut [i32; WIDTH]);
+    #[inline(always)]
+    fn load(self, sums: &[i32; WIDTH]) -> Self::Sums {
+        pulp::cast(*sums)
+    }
+    #[inline(always)]
+    fn store(self, sums: Self::Sums, to: &mut [i32; WIDTH]) {
+        *to = pulp::cast(sums);
+    }
     /// Adds the products of two inputs with their weights for each channel.
     fn products(self, sums: Self::Sums, weights: &[[i16; 2]; WIDTH], inputs: [i16; 2]) -> Self::Sums;
 }
@@ -72,16 +80,6 @@ pub(crate) fn product([a, b]: [i16; 2], [x, y]: [i16; 2]) -> i32 {
 impl Level for Baseline {
     type Sums = [i32; WIDTH];
     const FUSES: bool = false;
-
-    #[inline(always)]
-    fn load(self, sums: &[i32; WIDTH]) -> Self::Sums {
-        *sums
-    }
-
-    #[inline(always)]
-    fn store(self, sums: Self::Sums, to: &mut [i32; WIDTH]) {
-        *to = sums;
-    }
 
     #[inline(always)]
     fn products(self, mut sums: Self::Sums, weights: &[[i16; 2]; WIDTH], inputs: [i16; 2]) -> Self::Sums {
@@ -102,16 +100,6 @@ mod x86 {
         const FUSES: bool = true;
 
         #[inline(always)]
-        fn load(self, sums: &[i32; WIDTH]) -> Self::Sums {
-            pulp::cast(*sums)
-        }
-
-        #[inline(always)]
-        fn store(self, sums: Self::Sums, to: &mut [i32; WIDTH]) {
-            *to = pulp::cast(sums);
-        }
-
-        #[inline(always)]
         fn products(self, sums: Self::Sums, weights: &[[i16; 2]; WIDTH], inputs: [i16; 2]) -> Self::Sums {
             let inputs = self.avx._mm256_set1_epi32(pulp::cast(inputs));
             let weights: [__m256i; 2] = pulp::cast(*weights);
@@ -125,16 +113,6 @@ mod x86 {
     impl Level for pulp::x86::V4 {
         type Sums = __m512i;
         const FUSES: bool = true;
-
-        #[inline(always)]
-        fn load(self, sums: &[i32; WIDTH]) -> Self::Sums {
-            pulp::cast(*sums)
-        }
-
-        #[inline(always)]
-        fn store(self, sums: Self::Sums, to: &mut [i32; WIDTH]) {
-            *to = pulp::cast(sums);
-        }
 
         #[inline(always)]
         fn products(self, sums: Self::Sums, weights: &[[i16; 2]; WIDTH], inputs: [i16; 2]) -> Self::Sums {

@@ -150,22 +150,32 @@ impl<'a, 'c> Bench<'a, 'c> {
         if let Err(why) = self.facts(point)? {
             return Ok(Err(why));
         }
-        if let Some(tally) = self.known_sample(point, runs, seed)? {
-            return Ok(Ok(tally));
-        }
-        Ok(match self.open(point)? {
-            Ok((capsule, _)) => Ok(self.sample(&capsule, runs, seed)?),
-            Err(refused) => Err(refused.why),
-        })
+        self.sample_held(point, &mut None, runs, seed)
     }
 
-    /// The ends of faults that were run in the kernel of an input before.
-    pub(super) fn known_sample(&mut self, point: &Point, runs: u64, seed: u64) -> Result<Option<Tally>, StudyError> {
+    /// The same of an input whose facts are known, and which may be open: it is opened only where the faults are not known.
+    pub(super) fn sample_held(
+        &mut self,
+        point: &Point,
+        held: &mut Option<Ready>,
+        runs: u64,
+        seed: u64,
+    ) -> Result<Result<Tally, String>, StudyError> {
         let known = self.campaigns.known(&self.inputs.capsule_name(point), &self.words_of_sample(runs, seed))?;
-        Ok(known.map(|(tally, seconds)| {
+        if let Some((tally, seconds)) = known {
             self.count(runs, seconds);
-            tally
-        }))
+            return Ok(Ok(tally));
+        }
+        let capsule = match held.take() {
+            Some(capsule) => capsule,
+            None => match self.open(point)? {
+                Ok((capsule, _)) => capsule,
+                Err(refused) => return Ok(Err(refused.why)),
+            },
+        };
+        let tally = self.sample(&capsule, runs, seed)?;
+        *held = Some(capsule);
+        Ok(Ok(tally))
     }
 
     /// The capsule of an input, if it is open.

@@ -117,16 +117,7 @@ impl Bench<'_, '_> {
             let (at, capsule, instructions, exposure, tally) = &mut candidates[number];
             let before = self.cost.seconds;
             let (point, runs, seed) = (&batch[*at], runs_of(rung), seed_of(seed, &batch[*at], rung as u64 + 1));
-            let more = match self.known_sample(point, runs, seed)? {
-                Some(known) => known,
-                None => {
-                    if capsule.is_none() {
-                        *capsule = self.open(point)?.ok().map(|(capsule, _)| capsule);
-                    }
-                    let Some(capsule) = capsule else { return Ok(None) };
-                    self.sample(capsule, runs, seed)?
-                }
-            };
+            let Ok(more) = self.sample_held(point, capsule, runs, seed)? else { return Ok(None) };
             tally.add(&more);
             all[*at].seconds += self.cost.seconds - before;
             let value = objective.value(tally, *instructions, exposure);

@@ -2,7 +2,7 @@
 
 use methods::hardening::Scheme;
 use stats::{Confidence, median};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::mean;
 use crate::statements::Statement;
@@ -26,13 +26,13 @@ pub(super) struct ProtectedApplication {
 /// The recorded applications, by name and scheme.
 pub(super) fn applications() -> Vec<ProtectedApplication> {
     let (times, sizes) = (growths(TIMES), growths(SIZES));
-    let schemes: BTreeMap<(&str, &str), ()> = times.keys().chain(sizes.keys()).map(|&key| (key, ())).collect();
+    let keys: BTreeSet<(&str, &str)> = times.keys().chain(sizes.keys()).copied().collect();
     let application = |key: (&str, &str)| ProtectedApplication {
         scheme: key.1.to_owned(),
         time: times.get(&key).copied(),
         size: sizes.get(&key).copied(),
     };
-    schemes.into_keys().map(application).collect()
+    keys.into_iter().map(application).collect()
 }
 
 /// How much more the last column is than the one before it, by the first two: of medians where there are several rows.
