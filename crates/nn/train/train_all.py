@@ -55,7 +55,7 @@ def main():
     args.add_argument("data")
     args.add_argument("out", type=Path)
     args.add_argument("--processes", type=int, default=os.cpu_count())
-    args.add_argument("--epochs", type=int, default=8)
+    args.add_argument("--epochs", type=int, default=6)
     args.add_argument("--batches", type=int, help="how many batches an epoch has, for a trial")
     args.add_argument("--only", default="", help="what the names begin with")
     args.add_argument("--one", help=argparse.SUPPRESS)
