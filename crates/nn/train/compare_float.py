@@ -13,14 +13,15 @@ import numpy as np
 import onnx
 import onnxruntime
 
-LAYERS = ["c1", "c2", "c3", "c4", "add", "dw", "pw", "c5", "gap", "fc"]
-
-
 def main():
     network, images, out = sys.argv[1:4]
     model = onnx.load(network)
     onnx.checker.check_model(model)
-    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in LAYERS if name != "fc")
+    # Relu belongs to the layer before it, whose sum is no tensor of Beamline; flattening makes none.
+    made_by = [node.output[0] for node in model.graph.node if node.op_type != "Flatten"]
+    names = [name for name in made_by if not name.endswith(".sum")]
+    last = model.graph.output[0].name
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name != last)
     every = onnxruntime.InferenceSession(model.SerializeToString())
     plain = onnxruntime.InferenceSession(network)
     tensors, logits = b"", b""
@@ -28,7 +29,7 @@ def main():
         x = image.astype(np.float32) / np.float32(255)
         logits += plain.run(None, {"input": x})[0].tobytes()
         if i < 2:
-            made = every.run(LAYERS, {"input": x})
+            made = every.run(names, {"input": x})
             tensors += b"".join((t.transpose(0, 2, 3, 1) if t.ndim == 4 else t).tobytes() for t in made)
     with open(out, "wb") as file:
         file.write(tensors + logits)

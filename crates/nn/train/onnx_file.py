@@ -27,6 +27,12 @@ def data(field, b):
     return varint(field << 3 | 2) + varint(len(b)) + b
 
 
+def filters(kind, w):
+    """Weights of a convolution as ONNX has them: (filter, channel, row, column)."""
+    w = w[:, :, None, :] if kind == "depthwise" else w
+    return np.ascontiguousarray(w.transpose(3, 2, 0, 1))
+
+
 class Graph:
     """A network that is being written, in the order of its nodes."""
 

@@ -24,35 +24,35 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-from fashion import LAYERS
+from networks import network
+from onnx_file import filters
 
 
 def floats(p):
     """The network as floats, with Relu as nodes of its own."""
-    nodes, constants, source = [], [], "input"
+    nodes, constants = [], []
 
     def constant(name, array):
         constants.append(numpy_helper.from_array(np.ascontiguousarray(array.astype(np.float32)), name))
         return name
 
-    for name, kind, k, stride, cin, _, relu in LAYERS:
-        w = p[name + ".w"]
-        w = w[:, :, None, :] if kind == "depthwise" else w
-        inputs = [source, constant(name + ".w", w.transpose(3, 2, 0, 1)), constant(name + ".b", p[name + ".b"])]
-        groups = cin if kind == "depthwise" else 1
-        made = name + ".sum" if relu else name
-        nodes.append(helper.make_node("Conv", inputs, [made], name, pads=[k // 2] * 4, strides=[stride] * 2, kernel_shape=[k, k], group=groups))
+    def weights(name, w):
+        return [constant(name + ".w", w), constant(name + ".b", p[name + ".b"])]
+
+    for name, kind, inputs, k, stride, channels, relu in network("fashion"):
+        inputs, made = list(inputs), name + ".sum" if relu else name
+        if kind == "dense":
+            nodes.append(helper.make_node("Gemm", inputs + weights(name, p[name + ".w"].T), [made], name, transB=1))
+        elif kind in {"conv", "depthwise"}:
+            inputs += weights(name, filters(kind, p[name + ".w"]))
+            groups = channels if kind == "depthwise" else 1
+            nodes.append(helper.make_node("Conv", inputs, [made], name, pads=[k // 2] * 4, strides=[stride] * 2, kernel_shape=[k, k], group=groups))
+        elif kind == "flatten":
+            nodes.append(helper.make_node("Flatten", inputs, [made], kind, axis=1))
+        else:
+            nodes.append(helper.make_node({"add": "Add", "gap": "GlobalAveragePool"}[kind], inputs, [made], name))
         if relu:
             nodes.append(helper.make_node("Relu", [made], [name], name + ".relu"))
-        source = name
-        if name == "c4":
-            nodes.append(helper.make_node("Add", ["c4", "c2"], ["add.sum"], "add"))
-            nodes.append(helper.make_node("Relu", ["add.sum"], ["add"], "add.relu"))
-            source = "add"
-    nodes.append(helper.make_node("GlobalAveragePool", [source], ["gap"], "gap"))
-    nodes.append(helper.make_node("Flatten", ["gap"], ["flat"], "flatten", axis=1))
-    inputs = ["flat", constant("fc.w", p["fc.w"].T), constant("fc.b", p["fc.b"])]
-    nodes.append(helper.make_node("Gemm", inputs, ["fc"], "fc", transB=1))
     value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
     graph = helper.make_graph(nodes, "fashion", [value("input", [1, 1, 28, 28])], [value("fc", [1, 10])], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)

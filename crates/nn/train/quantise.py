@@ -1,44 +1,52 @@
-"""Quantises `fashion.npz` to INT8 and writes what the crate has of it: the network as ONNX, test images, what is known of both.
+"""Quantises a trained network to INT8 and writes what the crate has of it: the network as ONNX, and what is known of it.
 
     python3 quantise.py DATA fashion.npz ../networks/fashion
 
 Activations are affine for each tensor, from the least and largest value over training images, with the zero point 0 after Relu;
-weights are symmetric for each filter, -127 to 127; biases have 32 bits at the product of both scales. From the weights on the
-result is exact: the same file gives the same network. It needs numpy, and the package `zstandard` for the images.
+tensors that a layer joins, and what it makes of them, have one scale, which spans the largest of their ranges; a pool keeps the
+scale of what it reads. Weights are symmetric for each filter, -127 to 127; biases have 32 bits at the product of both scales. From
+the weights on the result is exact: the same file gives the same network. The test images are written with `fashion` alone, as all
+networks share them. It needs numpy, and the package `zstandard` for the images.
 """
 
 import hashlib
 import json
 import sys
 
+from pathlib import Path
+
 import numpy as np
 
-from fashion import LAYERS, accuracy, forward, load, windows
-from onnx_file import Graph
+from floats import forward, moved, windows
+from networks import WEIGHTED, network, shapes
+from onnx_file import Graph, filters
+from train import accuracy, load, pixels
 
 CALIBRATION, IMAGES = 2000, 1000
-RELU = {"c1", "c2", "c3", "add", "dw", "pw", "c5", "gap"}
 
 
-def ranges(p, images):
+def ranges(layers, p, images):
     """The least and the largest value of each tensor."""
     low, high = {}, {}
     for i in range(0, len(images), 500):
-        tensors = forward(p, images[i : i + 500, :, :, None].astype(np.float32) / np.float32(255))
-        for name, t in tensors.items():
+        for name, t in forward(layers, p, pixels(images[i : i + 500])).items():
             low[name] = min(low.get(name, 0.0), float(t.min()))
             high[name] = max(high.get(name, 0.0), float(t.max()))
     return low, high
 
 
-def activation(name, low, high):
-    """Scale and zero point of a tensor; zero is a value that it can have."""
-    if name == "input":
-        return np.float32(1) / np.float32(255), 0
-    if name in RELU:
-        return np.float32(high[name] / 255), 0
-    scale = np.float32((high[name] - low[name]) / 255)
-    return scale, int(np.clip(np.rint(-low[name] / scale), 0, 255))
+def activations(layers, low, high):
+    """Scale and zero point of each tensor; zero is a value that it can have."""
+    q = {"input": (np.float32(1) / np.float32(255), 0)}
+    for joined in (layer for layer in layers if layer.kind == "concat"):
+        together = [*joined.inputs, joined.name]
+        low |= dict.fromkeys(together, min(low[name] for name in together))
+        high |= dict.fromkeys(together, max(high[name] for name in together))
+    for name, kind, inputs, *_ in layers:
+        scale = np.float32((high[name] - low[name]) / 255)
+        keeps = kind in {"maxpool", "flatten"}
+        q[name] = q[inputs[0]] if keeps else (scale, int(np.clip(np.rint(-low[name] / scale), 0, 255)))
+    return q
 
 
 def quantise_weights(w, b, sx):
@@ -68,101 +76,116 @@ def add(a, b, qa, qb, qc):
     return np.clip(np.rint((a.astype(np.float64) * np.float64(ra) + inner.astype(np.float64)).astype(np.float32)), 0, 255).astype(np.uint8)
 
 
-def integer_forward(net, q, images):
+def sums(layer, w, x):
+    """Accumulators without biases; 64 bits of floating point hold these integers exactly."""
+    w = w.astype(np.float64)
+    if layer.kind == "dense":
+        return x @ w
+    cols = windows(x, layer.filter, layer.stride)
+    if layer.kind == "depthwise":
+        return np.einsum("nyxrsc,rsc->nyxc", cols, w)
+    return cols.reshape(*cols.shape[:3], -1) @ w.reshape(-1, layer.channels)
+
+
+def integer_forward(layers, net, q, images):
     """All tensors of images as bytes, by integers alone."""
     t = {"input": images[:, :, :, None]}
-    h, source = t["input"], "input"
-    for name, kind, k, stride, cin, cout, _ in LAYERS:
-        w, scale, b = net[name]
-        (sx, zx), (sy, zy) = q[source], q[name]
-        # 64 bits of floating point hold these integers exactly; the padding of x - zx is zero.
-        cols = windows(h.astype(np.float64) - zx, k, stride)
-        if kind == "depthwise":
-            acc = np.einsum("nyxrsc,rsc->nyxc", cols, w.astype(np.float64))
+    for layer in layers:
+        name, kind = layer.name, layer.kind
+        reads = [t[source] for source in layer.inputs]
+        x, (sx, zx), (sy, zy) = reads[0], q[layer.inputs[0]], q[name]
+        if kind in WEIGHTED:
+            w, scale, b = net[name]
+            # The padding of x - zx is zero.
+            acc = sums(layer, w, x.astype(np.float64) - zx)
+            t[name] = requantise((acc + b).astype(np.int32), (np.float32(sx) * scale) / np.float32(sy), zy)
+        elif kind == "add":
+            t[name] = add(*reads, *(q[source] for source in layer.inputs), q[name])
+        elif kind == "gap":
+            n = x.shape[1] * x.shape[2]
+            total = x.astype(np.int32).sum(axis=(1, 2), keepdims=True)
+            t[name] = requantise(total - n * zx, np.float32(sx) / (np.float32(sy) * np.float32(n)), zy)
         else:
-            acc = cols.reshape(*cols.shape[:3], -1) @ w.reshape(-1, cout).astype(np.float64)
-        m = (np.float32(sx) * scale) / np.float32(sy)
-        t[name] = h = requantise((acc + b).astype(np.int32), m, zy)
-        source = name
-        if name == "c4":
-            t["add"] = h = add(t["c4"], t["c2"], q["c4"], q["c2"], q["add"])
-            source = "add"
-    total = h.astype(np.int32).sum(axis=(1, 2))
-    (sx, zx), (sy, zy) = q["c5"], q["gap"]
-    n = h.shape[1] * h.shape[2]
-    t["gap"] = requantise(total - n * zx, np.float32(sx) / (np.float32(sy) * np.float32(n)), zy)
-    w, scale, b = net["fc"]
-    acc = (t["gap"].astype(np.int32) - q["gap"][1]) @ w.astype(np.int32) + b
-    t["fc"] = requantise(acc, (np.float32(q["gap"][0]) * scale) / np.float32(q["fc"][0]), q["fc"][1])
+            t[name] = moved(layer, reads)
     return t
 
 
-def write(net, q, path):
+def write(name, layers, net, q, path):
     """The network in operators that compute with integers."""
-    g = Graph("fashion")
+    g = Graph(name)
     g.input("input", [1, 1, 28, 28])
-    for name, (scale, zero) in q.items():
-        g.constant(name + ".scale", np.array(scale, np.float32))
-        g.constant(name + ".zero", np.array(zero, np.uint8))
-    affine = lambda name: [name, name + ".scale", name + ".zero"]
-    source = "input"
-    for name, kind, k, stride, cin, cout, _ in LAYERS:
-        w, scale, b = net[name]
-        filters = w[:, :, None, :] if kind == "depthwise" else w
-        g.constant(name + ".weight", np.ascontiguousarray(filters.transpose(3, 2, 0, 1)))
-        g.constant(name + ".weight.scale", scale)
-        g.constant(name + ".weight.zero", np.array(0, np.int8))
-        g.constant(name + ".bias", b)
-        inputs = affine(source) + [name + ".weight", name + ".weight.scale", name + ".weight.zero", name + ".scale", name + ".zero", name + ".bias"]
-        groups = cin if kind == "depthwise" else 1
-        g.node("QLinearConv", name, inputs, name, pads=[k // 2] * 4, strides=[stride] * 2, kernel_shape=[k, k], group=groups)
-        source = name
-        if name == "c4":
-            g.node("QLinearAdd", "add", affine("c4") + affine("c2") + ["add.scale", "add.zero"], "add", domain="com.microsoft")
-            source = "add"
-    g.node("QLinearGlobalAveragePool", "gap", affine("c5") + ["gap.scale", "gap.zero"], "gap", domain="com.microsoft", channels_last=0)
-    g.node("Flatten", "flatten", ["gap"], "flat", axis=1)
-    w, scale, b = net["fc"]
-    g.constant("fc.weight", w)
-    g.constant("fc.weight.scale", scale)
-    g.constant("fc.weight.zero", np.zeros(10, np.int8))
-    g.constant("fc.bias", b)
-    inputs = ["flat", "gap.scale", "gap.zero", "fc.weight", "fc.weight.scale", "fc.weight.zero", "fc.bias", "fc.scale", "fc.zero"]
-    g.node("QGemm", "fc", inputs, "fc", domain="com.microsoft", transB=0)
-    g.output("fc", [1, 10])
+    flat = {layer.name: layer.inputs[0] for layer in layers if layer.kind == "flatten"}
+    for tensor, (scale, zero) in q.items():
+        if tensor not in flat:
+            g.constant(tensor + ".scale", np.array(scale, np.float32))
+            g.constant(tensor + ".zero", np.array(zero, np.uint8))
+    meaning = lambda tensor: [flat.get(tensor, tensor) + ".scale", flat.get(tensor, tensor) + ".zero"]
+    affine = lambda tensor: [tensor, *meaning(tensor)]
+    own = {"domain": "com.microsoft"}
+    for layer in layers:
+        name, kind, k = layer.name, layer.kind, layer.filter
+        inputs = [part for source in layer.inputs for part in affine(source)]
+        window = {"strides": [layer.stride] * 2, "kernel_shape": [k, k]}
+        if kind in WEIGHTED:
+            w, scale, b = net[name]
+            g.constant(name + ".weight", w if kind == "dense" else filters(kind, w))
+            g.constant(name + ".weight.scale", scale)
+            g.constant(name + ".weight.zero", np.zeros(len(scale) if kind == "dense" else (), np.int8))
+            g.constant(name + ".bias", b)
+            inputs += [name + ".weight", name + ".weight.scale", name + ".weight.zero"]
+        if kind == "dense":
+            g.node("QGemm", name, inputs + [name + ".bias", *meaning(name)], name, transB=0, **own)
+        elif kind in WEIGHTED:
+            groups = layer.channels if kind == "depthwise" else 1
+            g.node("QLinearConv", name, inputs + [*meaning(name), name + ".bias"], name, pads=[k // 2] * 4, **window, group=groups)
+        elif kind == "add":
+            g.node("QLinearAdd", name, inputs + meaning(name), name, **own)
+        elif kind == "concat":
+            g.node("QLinearConcat", name, meaning(name) + inputs, name, axis=1, **own)
+        elif kind == "maxpool":
+            g.node("MaxPool", name, [layer.inputs[0]], name, **window)
+        elif kind == "gap":
+            g.node("QLinearGlobalAveragePool", name, inputs + meaning(name), name, channels_last=0, **own)
+        else:
+            g.node("Flatten", kind, [layer.inputs[0]], name, axis=1)
+    g.output(layers[-1].name, [1, *shapes(layers)[layers[-1].name]])
     g.write(path)
 
 
-def share(net, q, images, labels):
-    """The share of images whose class is right; the first of equal logits counts."""
-    right = 0
+def right(layers, net, q, images, labels):
+    """How many images have the class that is right; the first of equal logits counts."""
+    found = 0
     for i in range(0, len(images), 500):
-        right += int((integer_forward(net, q, images[i : i + 500])["fc"].argmax(axis=1) == labels[i : i + 500]).sum())
-    return right
+        logits = integer_forward(layers, net, q, images[i : i + 500])[layers[-1].name]
+        found += int((logits.argmax(axis=1) == labels[i : i + 500]).sum())
+    return found
+
+
+def quantised(layers, p, data):
+    """Bytes, scales and biases of each layer with weights, and scale and zero point of each tensor."""
+    q = activations(layers, *ranges(layers, p, load(data, "train")[0][:CALIBRATION]))
+    weighted = [layer for layer in layers if layer.kind in WEIGHTED]
+    return {it.name: quantise_weights(p[it.name + ".w"], p[it.name + ".b"], q[it.inputs[0]][0]) for it in weighted}, q
 
 
 def main():
     data, weights, out = sys.argv[1:4]
-    p = dict(np.load(weights))
-    low, high = ranges(p, load(data, "train")[0][:CALIBRATION])
-    q = {name: activation(name, low, high) for name in low}
-    net, source = {}, "input"
-    for name, _, _, _, _, _, _ in LAYERS:
-        net[name] = quantise_weights(p[name + ".w"], p[name + ".b"], q[source][0])
-        source = "add" if name == "c4" else name
-    net["fc"] = quantise_weights(p["fc.w"], p["fc.b"], q["gap"][0])
-    write(net, q, f"{out}/fashion.onnx")
+    name = Path(weights).stem
+    layers, p = network(name), dict(np.load(weights))
+    net, q = quantised(layers, p, data)
+    write(name, layers, net, q, f"{out}/{name}.onnx")
     images, labels = load(data, "t10k")
-    import zstandard
+    if name == "fashion":
+        import zstandard
 
-    packed = images[:IMAGES].tobytes() + labels[:IMAGES].tobytes()
-    with open(f"{out}/images.zst", "wb") as file:
-        file.write(zstandard.ZstdCompressor(level=19).compress(packed))
+        packed = images[:IMAGES].tobytes() + labels[:IMAGES].tobytes()
+        with open(f"{out}/images.zst", "wb") as file:
+            file.write(zstandard.ZstdCompressor(level=19).compress(packed))
     about = {
-        "float": round(float(accuracy(p, images, labels)), 4),
-        "int8": share(net, q, images, labels) / len(images),
+        "float": round(float(accuracy(layers, p, images, labels)), 4),
+        "int8": right(layers, net, q, images, labels) / len(images),
         "bundled_images": IMAGES,
-        "bundled_right": share(net, q, images[:IMAGES], labels[:IMAGES]),
+        "bundled_right": right(layers, net, q, images[:IMAGES], labels[:IMAGES]),
         "weights_sha256": hashlib.sha256(open(weights, "rb").read()).hexdigest(),
     }
     with open(f"{out}/accuracy.json", "w") as file:
