@@ -21,7 +21,8 @@ import time
 
 import numpy as np
 
-from fashion import load, unwindow, windows
+from floats import unwindow, windows
+from train import load
 
 SIDE, CELLS, CELL, UNIT, SPECKS = 64, 8, 8, 20, 48
 BATCH, EPOCH, TESTS = 64, 25600, 1000  # scenes

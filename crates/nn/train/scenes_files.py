@@ -13,10 +13,11 @@ import sys
 
 import numpy as np
 
-from fashion import load, windows
+from floats import windows
 from onnx_file import Graph
 from quantise import quantise_weights, requantise
 from scenes import CELLS, LAYERS, SIDE, TESTS, floats, forward, outputs, scenes, scores, test_scenes
+from train import load
 
 CALIBRATION, BUNDLED = 1000, 400
 
