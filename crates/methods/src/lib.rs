@@ -17,10 +17,12 @@
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group;
 //! - [`minotaur`]: small inputs that stand for large ones;
 //! - [`regional`]: regions of the program, by source lines, kernels and iterations, compared;
+//! - [`convolution`]: no method, but a layer of a network as a kernel: which neurons faults in it leave changed;
 //! - [`hardening`]: no method of choosing, but of protecting: instructions duplicated and compared;
 //! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
 pub mod approxilyzer;
+pub mod convolution;
 pub mod druto;
 pub mod gpu_qin;
 pub mod hardening;

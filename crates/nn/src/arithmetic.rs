@@ -18,6 +18,12 @@ impl Quantisation {
         self.scale * (f32::from(byte) - f32::from(self.zero))
     }
 
+    /// The values of bytes.
+    #[must_use]
+    pub fn values(self, bytes: &[u8]) -> Vec<f64> {
+        bytes.iter().map(|&byte| f64::from(self.value(byte))).collect()
+    }
+
     /// The byte that is nearest to a value; an exact half goes to the even one.
     #[must_use]
     pub fn stored(self, value: f32) -> u8 {

@@ -1,8 +1,9 @@
 //! The networks that the program brings along, each with some images.
 
+use crate::detection::Object;
 use crate::file::{FileError, read_float, read_network};
 use crate::float::{FloatTarget, FloatTargetError, ValueFormat};
-use crate::images::{Images, ImagesError};
+use crate::images::{Images, ImagesError, Shown};
 use crate::operator::Shape;
 use crate::target::{NetworkTarget, UnlikeSizes};
 
@@ -19,19 +20,55 @@ pub struct Bundled {
     pub file: &'static [u8],
     /// The ONNX file that it was quantised from, in FP32.
     pub float_file: &'static [u8],
-    /// The images, one after the other, and then the labels, compressed by zstd.
+    /// The images, one after the other, and then what they show, compressed by zstd.
     pub packed_images: &'static [u8],
+    /// The kind of their labels.
+    shows: Shows,
+}
+
+/// The kind of labels of images.
+#[derive(Clone, Copy, Debug)]
+enum Shows {
+    /// A class each, a byte.
+    Classes,
+    /// Objects: how many, and for each its class, first row, first column, and the row and column that follow its last; bytes.
+    Objects,
+}
+
+/// The 1,000 images of classifiers of Fashion-MNIST.
+const GARMENTS: &[u8] = include_bytes!("../networks/fashion/images.zst");
+
+macro_rules! classifier {
+    ($name:literal, $about:literal) => {
+        Bundled {
+            name: $name,
+            about: concat!($about, " on Fashion-MNIST (28 x 28, 10 classes), INT8, or --format fp32, fp16, bf16"),
+            images: 1000,
+            file: include_bytes!(concat!("../networks/", $name, "/", $name, ".onnx")),
+            float_file: include_bytes!(concat!("../networks/", $name, "/", $name, "-fp32.onnx")),
+            packed_images: GARMENTS,
+            shows: Shows::Classes,
+        }
+    };
 }
 
 /// All of them.
-pub static NETWORKS: [Bundled; 1] = [Bundled {
-    name: "fashion",
-    about: "residual and depthwise convolutions on Fashion-MNIST (28 x 28, 10 classes), INT8, or --format fp32, fp16, bf16",
-    images: 1000,
-    file: include_bytes!("../networks/fashion/fashion.onnx"),
-    float_file: include_bytes!("../networks/fashion/fashion-fp32.onnx"),
-    packed_images: include_bytes!("../networks/fashion/images.zst"),
-}];
+pub static NETWORKS: [Bundled; 6] = [
+    classifier!("fashion", "residual and depthwise convolutions"),
+    classifier!("fashion-vgg", "plain convolutions, pools and dense layers"),
+    classifier!("fashion-fire", "fire modules"),
+    classifier!("fashion-vgg-injected", "fashion-vgg, trained with faults in neurons,"),
+    classifier!("fashion-vgg-robust", "fashion-vgg, trained against adversarial images,"),
+    Bundled {
+        name: "scenes",
+        about: "a detector of garments in scenes (64 x 64, 10 classes), INT8, or --format fp32, fp16, bf16",
+        images: 400,
+        file: include_bytes!("../networks/scenes/scenes.onnx"),
+        float_file: include_bytes!("../networks/scenes/scenes-fp32.onnx"),
+        packed_images: include_bytes!("../networks/scenes/scenes.zst"),
+        shows: Shows::Objects,
+    },
+];
 
 /// Why a bundled network cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -90,7 +127,7 @@ impl Bundled {
     /// When the program is damaged.
     pub fn open(&self) -> Result<NetworkTarget, BundledError> {
         let network = read_network(self.name, self.file)?;
-        let images = self.unpacked(network.tensors()[0].shape, network.logits().shape.channels)?;
+        let images = self.images(network.tensors()[0].shape, network.logits().shape)?;
         Ok(NetworkTarget::new(network, self.file, images)?)
     }
 
@@ -100,16 +137,34 @@ impl Bundled {
     /// When the program is damaged.
     pub fn open_float(&self, format: ValueFormat) -> Result<FloatTarget, BundledError> {
         let network = read_float(self.name, self.float_file, format)?;
-        let [first, logits] = [0, network.layers().len()].map(|tensor| network.tensors()[tensor].shape);
-        let images = self.unpacked(first, logits.channels)?;
+        let [first, last] = [0, network.layers().len()].map(|tensor| network.tensors()[tensor].shape);
+        let images = self.images(first, last)?;
         Ok(FloatTarget::new(network, self.float_file, images)?)
     }
 
-    fn unpacked(&self, shape: Shape, classes: usize) -> Result<Images, BundledError> {
-        let size = self.images * (shape.elements() + 1);
+    /// Its images, held against what a network makes that reads images of this size.
+    ///
+    /// # Errors
+    /// When they have another size, or the network makes something else.
+    pub(crate) fn images(&self, shape: Shape, output: Shape) -> Result<Images, BundledError> {
         let unpack = |source| BundledError::Unpack { name: self.name.to_owned(), source };
-        let mut pixels = zstd::bulk::decompress(self.packed_images, size).map_err(unpack)?;
-        let labels = pixels.split_off((self.images * shape.elements()).min(pixels.len()));
-        Ok(Images::new(shape, pixels, labels.into_iter().map(u16::from).collect(), classes)?)
+        let mut pixels = zstd::stream::decode_all(self.packed_images).map_err(unpack)?;
+        let shown = pixels.split_off((self.images * shape.elements()).min(pixels.len()));
+        let shown = match self.shows {
+            Shows::Classes => Shown::Classes(shown.into_iter().map(u16::from).collect()),
+            Shows::Objects => Shown::Objects(counted(&shown)),
+        };
+        Ok(Images::new(shape, pixels, shown, output)?)
     }
+}
+
+/// Objects of images, each a count and as many objects of five bytes.
+fn counted(mut bytes: &[u8]) -> Vec<Vec<Object>> {
+    let mut images = Vec::new();
+    while let Some((&count, rest)) = bytes.split_first() {
+        let (objects, rest) = rest.split_at((usize::from(count) * 5).min(rest.len()));
+        images.push(objects.as_chunks().0.iter().map(Object::of_bytes).collect());
+        bytes = rest;
+    }
+    images
 }

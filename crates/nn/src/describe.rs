@@ -62,13 +62,14 @@ pub fn describe(words: &SelectionWords, format: Option<ValueFormat>) -> Descript
     };
     Description {
         faults: format!(
-            "In {element}, {change}. Each run draws an image that the network classifies as its label says, {member} of {layers}, \
+            "In {element}, {change}. Each run draws an image of which the network says what it shows, {member} of {layers}, \
              and what happens to it, each with the same chance.{scope}"
         ),
         not_hit: format!("In this campaign {not_hit}, accumulators, and the machine that computes are not hit."),
         machine: vec![
             "Masked means equal logits; good means other logits and the same class; bad means another class, which is what \
-             is called a misclassification or an SDC elsewhere."
+             is called a misclassification or an SDC elsewhere. Of a detector, bad means that an object is lost, found where \
+             none is, or found as another class."
                 .to_owned(),
             match format {
                 None => "The network computes in integers as ONNX Runtime does on an x86 processor. Another engine may \

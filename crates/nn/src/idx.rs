@@ -7,6 +7,9 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::detection::Object;
+use crate::images::Shown;
+
 /// An array of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
@@ -63,6 +66,14 @@ pub enum IdxError {
         /// The label.
         found: i32,
     },
+    /// Objects have other than five numbers each.
+    #[error(
+        "read the objects: its head says {sizes:?}, expected images, objects of each, and 5: class, top, left, bottom, right"
+    )]
+    Objects {
+        /// The sizes.
+        sizes: Vec<usize>,
+    },
     /// The compressed bytes are damaged.
     #[error("unpack the bytes by gzip")]
     Unpack(#[source] std::io::Error),
@@ -97,20 +108,33 @@ pub fn images(file: &[u8]) -> Result<Array, IdxError> {
     Ok(found)
 }
 
-/// Labels by number: bytes, or whole numbers of 16 or 32 bits.
+/// The labels of images: classes by number, or objects by number, each of bytes: class, first row, first column, and the row and
+/// column that follow its last. Objects of the class 255 are none.
 ///
 /// # Errors
-/// When they are something else, damaged, or not as many as the head says, or when one is below 0 or beyond 16 bits.
-pub fn labels(file: &[u8]) -> Result<Vec<u16>, IdxError> {
-    let what = "labels: bytes by number; 0x00000b01 and 0x00000c01 are those of 16 and of 32 bits";
-    let (magic, found) = array(file, &[LABELS, SHORT_LABELS, LONG_LABELS], what)?;
+/// When they are something else, damaged, or not as many as the head says, or when a label is below 0 or beyond 16 bits.
+pub fn shown(file: &[u8]) -> Result<Shown, IdxError> {
+    let what = "labels: bytes by number; 0x00000b01 and 0x00000c01 are those of 16 and of 32 bits, 0x00000803 objects of a detector: \
+                bytes by number, object, and class, top, left, bottom, right";
+    let (magic, found) = array(file, &[LABELS, SHORT_LABELS, LONG_LABELS, IMAGES], what)?;
     let labels: Vec<i32> = match magic {
+        IMAGES => return objects(&found).map(Shown::Objects),
         SHORT_LABELS => found.bytes.as_chunks().0.iter().map(|&bytes| i16::from_be_bytes(bytes).into()).collect(),
         LONG_LABELS => found.bytes.as_chunks().0.iter().map(|&bytes| i32::from_be_bytes(bytes)).collect(),
-        _ => return Ok(found.bytes.into_iter().map(u16::from).collect()),
+        _ => found.bytes.into_iter().map(i32::from).collect(),
     };
     let class = |(image, found)| u16::try_from(found).map_err(|_| IdxError::Label { image, found });
-    labels.into_iter().enumerate().map(class).collect()
+    labels.into_iter().enumerate().map(class).collect::<Result<_, _>>().map(Shown::Classes)
+}
+
+/// The class that stands for no object.
+const NO_OBJECT: u8 = 255;
+
+fn objects(Array { sizes, bytes }: &Array) -> Result<Vec<Vec<Object>>, IdxError> {
+    let [images, each, 5] = sizes[..] else { return Err(IdxError::Objects { sizes: sizes.clone() }) };
+    let object = |bytes: &[u8; 5]| (bytes[0] != NO_OBJECT).then(|| Object::of_bytes(bytes));
+    let of = |image: usize| bytes[image * each * 5..][..each * 5].as_chunks().0.iter().filter_map(object).collect();
+    Ok((0..images).map(of).collect())
 }
 
 /// An array that begins with one of these magic numbers, the first of which errors name, and that number.

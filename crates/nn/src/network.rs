@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::check::check;
 use crate::hit::LayerOperand;
+use crate::protection::{Check, Protection};
 use crate::topology::{LayerLayout, Topology, WeightLayout};
 
 pub use crate::operator::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
@@ -17,6 +18,7 @@ pub struct Network {
     name: String,
     tensors: Vec<Tensor>,
     layers: Vec<Layer>,
+    protection: Protection,
 }
 
 /// Why layers are no network.
@@ -73,14 +75,34 @@ impl Network {
             let inputs: Vec<&Tensor> = layer.inputs.iter().filter_map(|&input| tensors.get(input)).collect();
             check(&layer.operator, &inputs, &tensors[number + 1]).map_err(wrong)?;
         }
-        let network = Self { name, tensors, layers };
-        let logits = network.tensors[network.layers.len()].shape;
-        if logits.positions() != 1 || logits.channels < 2 {
-            let layer = network.layers[network.layers.len() - 1].name.clone();
-            let what = format!("the last layer makes logits, at least two and one position, found {logits:?}");
-            return Err(NetworkError::Layer { layer, what });
+        Ok(Self { name, tensors, layers, protection: Protection::default() })
+    }
+
+    /// The same with protection.
+    ///
+    /// # Errors
+    /// When a duplicate does not make as many feature maps as it is compared with, or of another size.
+    pub fn with_protection(self, protection: Protection) -> Result<Self, NetworkError> {
+        for Check { layer, duplicate, channels } in &protection.checks {
+            let [original, copy] = [layer, duplicate].map(|&number| self.tensors.get(number + 1).map(|it| it.shape));
+            let fits = original.zip(copy).is_some_and(|(original, copy)| {
+                let same = [original.height, original.width] == [copy.height, copy.width];
+                same && channels.len() == copy.channels && channels.iter().all(|&it| it < original.channels)
+            });
+            if !fits {
+                let layer = self.layers.get(*duplicate).map_or_else(String::new, |found| found.name.clone());
+                let what =
+                    format!("it is compared with {} feature maps of {original:?}, and makes {copy:?}", channels.len());
+                return Err(NetworkError::Layer { layer, what });
+            }
         }
-        Ok(network)
+        Ok(Self { protection, ..self })
+    }
+
+    /// The protection that it carries.
+    #[must_use]
+    pub fn protection(&self) -> &Protection {
+        &self.protection
     }
 
     /// Its name.
@@ -164,6 +186,10 @@ impl Topology for Network {
 
     fn bits(&self, operand: LayerOperand) -> u32 {
         operand.bits()
+    }
+
+    fn is_compared(&self, layer: usize) -> bool {
+        self.protection.checks.iter().any(|check| check.layer == layer || check.duplicate == layer)
     }
 
     fn stored(&self, layer: usize, operand: LayerOperand, element: usize, number: f64) -> Option<u32> {

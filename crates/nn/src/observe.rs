@@ -1,55 +1,100 @@
-//! What is seen of a faulty run: its logits and its class beside those of the fault-free one.
+//! The comparison of a faulty run with the fault-free one: the last tensor, and the class or the objects that it says.
 
 use std::collections::BTreeMap;
 
 use outcome::{Criteria, Metric, OutputDiff, Quality};
 
-use crate::arithmetic::Quantisation;
-use crate::forward::top_class;
+use crate::detection::{Differences, Grid, Object};
 
-/// The output that is the logits, dequantised.
+/// The output that is the last tensor, dequantised: the logits of a classifier, the cells of a detector.
 pub const LOGITS: &str = "logits";
 
 /// The output that is the class, one element that differs or does not.
 pub const TOP_CLASS: &str = "top1";
 
-/// What makes a corrupted output bad: another class. Other logits of the same class are good.
-#[must_use]
-pub fn criteria() -> Criteria {
-    let quality =
-        |metric, tolerance| Quality { metric: Some(metric), tolerance: Some(tolerance), ..Quality::default() };
-    let quality = [
-        (LOGITS.to_owned(), quality(Metric::DifferingShare, 1.0)),
-        (TOP_CLASS.to_owned(), quality(Metric::Differing, 0.0)),
-    ];
-    Criteria { quality: BTreeMap::from(quality), ..Criteria::default() }
+/// The outputs of a detector: objects that are lost, found where none is, and found as another class.
+pub const DETECTIONS: [&str; 3] = ["lost", "phantom", "reclassified"];
+
+/// The task of a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Task {
+    /// It says the class of an image.
+    Classification,
+    /// It finds the objects of an image.
+    Detection(Grid),
 }
 
-/// The comparison of logits, and of the classes that they come to.
-#[must_use]
-pub fn outputs(golden: &[u8], found: &[u8], quantisation: Quantisation) -> Vec<OutputDiff> {
-    let values = |bytes: &[u8]| -> Vec<f64> { bytes.iter().map(|&byte| f64::from(quantisation.value(byte))).collect() };
-    compared(&values(golden), &values(found), top_class(golden) != top_class(found))
-}
+impl Task {
+    /// Another class, or other objects, make a corrupted output bad. Other numbers that say the same are good.
+    #[must_use]
+    pub fn criteria(self) -> Criteria {
+        let quality =
+            |metric, tolerance| Quality { metric: Some(metric), tolerance: Some(tolerance), ..Quality::default() };
+        let bad: &[&str] = match self {
+            Self::Classification => &[TOP_CLASS],
+            Self::Detection(_) => &DETECTIONS,
+        };
+        let bad = bad.iter().map(|&name| (name.to_owned(), quality(Metric::Differing, 0.0)));
+        let good = std::iter::once((LOGITS.to_owned(), quality(Metric::DifferingShare, 1.0)));
+        Criteria { quality: BTreeMap::from_iter(good.chain(bad)), ..Criteria::default() }
+    }
 
-/// The same of logits of floating point.
-#[must_use]
-pub fn value_outputs(golden: &[f32], found: &[f32]) -> Vec<OutputDiff> {
-    let values = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&logit| f64::from(logit)).collect() };
-    compared(&values(golden), &values(found), top_value(golden) != top_value(found))
+    /// The words for images that the network gets right, as in "17 of 20 images …".
+    #[must_use]
+    pub fn when_right(self) -> &'static str {
+        match self {
+            Self::Classification => "are classified as labelled",
+            Self::Detection(_) => "have all of their objects found, and no others",
+        }
+    }
+
+    /// Whether values of the last tensor say this class, or these objects.
+    pub(crate) fn is_right(self, values: &[f64], class: Option<u16>, objects: &[Object]) -> bool {
+        match self {
+            Self::Classification => Some(top_value(values)) == class.map(usize::from),
+            Self::Detection(grid) => Differences::new(objects, &grid.objects(values)).is_none(),
+        }
+    }
+
+    /// The comparison of the last tensors of two runs, and of what they say.
+    #[must_use]
+    pub fn outputs(self, golden: &[f64], found: &[f64]) -> Vec<OutputDiff> {
+        let logits = compare(LOGITS, golden, found);
+        if logits.differing == 0 {
+            return std::iter::once(logits).chain(self.said(golden, golden)).collect();
+        }
+        std::iter::once(logits).chain(self.said(golden, found)).collect()
+    }
+
+    fn said(self, golden: &[f64], found: &[f64]) -> Vec<OutputDiff> {
+        match self {
+            Self::Classification => vec![count(TOP_CLASS, usize::from(top_value(golden) != top_value(found)), 1)],
+            Self::Detection(grid) => {
+                let expected = grid.objects(golden);
+                let Differences { lost, phantom, reclassified } = Differences::new(&expected, &grid.objects(found));
+                let [of_lost, of_phantom, of_reclassified] = DETECTIONS;
+                vec![
+                    count(of_lost, lost, expected.len()),
+                    count(of_phantom, phantom, grid.positions()),
+                    count(of_reclassified, reclassified, expected.len()),
+                ]
+            }
+        }
+    }
 }
 
 /// The class of logits of floating point: the first largest; NaN is never one.
 #[must_use]
-pub fn top_value(logits: &[f32]) -> usize {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    logits.iter().position(|&logit| logit == largest).unwrap_or(0)
+pub fn top_value<T: Copy + Into<f64>>(logits: &[T]) -> usize {
+    let values = || logits.iter().map(|&logit| logit.into());
+    let largest = values().fold(f64::NEG_INFINITY, f64::max);
+    values().position(|logit: f64| logit == largest).unwrap_or(0)
 }
 
-fn compared(golden: &[f64], found: &[f64], is_other_class: bool) -> Vec<OutputDiff> {
-    // A class is another or it is not: how far apart their numbers are means nothing.
-    let other = f64::from(u8::from(is_other_class));
-    vec![compare(LOGITS, golden, found), compare(TOP_CLASS, &[1.0], &[1.0 + other])]
+/// Things that are other or are not: how far apart their numbers are means nothing.
+fn count(name: &str, differing: usize, of: usize) -> OutputDiff {
+    let found: Vec<f64> = (0..of).map(|at| if at < differing { 2.0 } else { 1.0 }).collect();
+    compare(name, &vec![1.0; of], &found)
 }
 
 fn compare(name: &str, golden: &[f64], found: &[f64]) -> OutputDiff {
@@ -80,21 +125,27 @@ fn compare(name: &str, golden: &[f64], found: &[f64]) -> OutputDiff {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arithmetic::Quantisation;
     use outcome::{End, FirstUse, Landed, Observation, Outcome, Sdc, Tier, classify};
+
+    fn outputs(golden: &[u8], found: &[u8]) -> Vec<OutputDiff> {
+        let quantisation = Quantisation { scale: 0.5, zero: 3 };
+        Task::Classification.outputs(&quantisation.values(golden), &quantisation.values(found))
+    }
 
     fn outcome(golden: &[u8], found: &[u8]) -> Outcome {
         let observation = Observation {
             landed: Some(Landed { before: 0, after: 1, threads: 1 }),
             first_use: FirstUse::Read { after: 1 },
             end: End::Completed,
-            outputs: outputs(golden, found, Quantisation { scale: 0.5, zero: 3 }),
+            outputs: outputs(golden, found),
             host_visible: false,
             strayed: 0,
             instructions: 0,
             tier: Tier::Full,
             host: None,
         };
-        classify(&observation, &criteria())
+        classify(&observation, &Task::Classification.criteria())
     }
 
     #[test]
@@ -109,7 +160,7 @@ mod tests {
 
     #[test]
     fn errors_are_those_of_dequantised_logits() {
-        let outputs = outputs(&[3, 5, 7], &[4, 5, 3], Quantisation { scale: 0.5, zero: 3 });
+        let outputs = outputs(&[3, 5, 7], &[4, 5, 3]);
         let [logits, class] = &outputs[..] else { panic!("two outputs") };
         assert_eq!((logits.elements, logits.differing, logits.max_abs, logits.sum_abs), (3, 2, 2.0, Some(2.5)));
         // The first is 0 without the fault.

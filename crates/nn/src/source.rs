@@ -8,8 +8,9 @@ use crate::bundled::{BundledError, NETWORKS, unknown};
 use crate::file::{FileError, is_float, read_float, read_network};
 use crate::float::{FloatTarget, FloatTargetError, ValueFormat};
 use crate::hit::LayerOperand;
-use crate::idx::{IdxError, images, labels};
+use crate::idx::{IdxError, images, shown};
 use crate::images::{Images, ImagesError};
+use crate::observe::Task;
 use crate::operator::Shape;
 use crate::target::{Accuracy, LayerSize, NetworkTarget, UnlikeSizes};
 
@@ -24,7 +25,7 @@ pub struct NetworkSource {
     pub format: Option<ValueFormat>,
 }
 
-/// Files of images and of their labels, in the form IDX.
+/// Files of images and of their labels, in the form IDX; the name of a bundled network stands for its images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageFiles {
     /// The images.
@@ -160,12 +161,12 @@ impl NetworkSource {
         let of_file = |source| SourceError::Network { path: path.to_owned(), source };
         if self.format.is_some() || is_float(file) {
             let network = read_float(name, file, self.format.unwrap_or_default()).map_err(of_file)?;
-            let [first, logits] = [0, network.layers().len()].map(|tensor| network.tensors()[tensor].shape);
-            let images = files.images(first, logits.channels)?;
+            let [first, last] = [0, network.layers().len()].map(|tensor| network.tensors()[tensor].shape);
+            let images = files.images(first, last)?;
             return Ok(OpenedNetwork::Floats(FloatTarget::new(network, file, images)?));
         }
         let network = read_network(name, file).map_err(of_file)?;
-        let images = files.images(network.tensors()[0].shape, network.logits().shape.channels)?;
+        let images = files.images(network.tensors()[0].shape, network.logits().shape)?;
         Ok(OpenedNetwork::Integers(NetworkTarget::new(network, file, images)?))
     }
 }
@@ -198,12 +199,21 @@ impl OpenedNetwork {
         }
     }
 
-    /// How many images it classifies as their labels say. Faults are drawn for these only.
+    /// Of how many images it says what they show. Faults are drawn for these only.
     #[must_use]
     pub fn accuracy(&self) -> Accuracy {
         match self {
             Self::Integers(target) => target.accuracy(),
             Self::Floats(target) => target.accuracy(),
+        }
+    }
+
+    /// Its task.
+    #[must_use]
+    pub fn task(&self) -> Task {
+        match self {
+            Self::Integers(target) => target.images().task(),
+            Self::Floats(target) => target.images().task(),
         }
     }
 
@@ -271,30 +281,46 @@ impl OpenedNetwork {
     }
 }
 
+impl NetworkSource {
+    /// The bytes of its ONNX file, in INT8 of a bundled one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn file(&self) -> Result<Vec<u8>, SourceError> {
+        match NETWORKS.iter().find(|bundled| bundled.name == self.network) {
+            Some(bundled) => Ok(bundled.file.to_vec()),
+            None => read(Path::new(&self.network)),
+        }
+    }
+}
+
 impl ImageFiles {
-    /// The images of this size, with labels below the number of classes.
-    fn images(&self, shape: Shape, classes: usize) -> Result<Images, SourceError> {
+    /// The images of this size, with what the last layer of the network is held against.
+    fn images(&self, shape: Shape, output: Shape) -> Result<Images, SourceError> {
+        if let Some(bundled) = NETWORKS.iter().find(|it| self.images == Path::new(it.name) && !self.images.is_file()) {
+            return Ok(bundled.images(shape, output)?);
+        }
         let idx = |path: &Path| {
             let path = path.to_owned();
             |source| SourceError::Idx { path, source }
         };
         let pixels = images(&read(&self.images)?).map_err(idx(&self.images))?;
-        let labels = labels(&read(&self.labels)?).map_err(idx(&self.labels))?;
+        let shown = shown(&read(&self.labels)?).map_err(idx(&self.labels))?;
         let expected = [shape.height, shape.width, shape.channels];
         let size = |axis: usize| pixels.sizes.get(axis).copied().unwrap_or(0);
         let (count, found) = (size(0), [1, 2, 3].map(size));
         if found != expected {
             return Err(SourceError::Shape { path: self.images.clone(), found, expected });
         }
-        if count != labels.len() {
+        if count != shown.count() {
             return Err(SourceError::Labels {
                 images: count,
                 of_images: self.images.clone(),
-                labels: labels.len(),
+                labels: shown.count(),
                 of_labels: self.labels.clone(),
             });
         }
-        let images = Images::new(shape, pixels.bytes, labels, classes);
+        let images = Images::new(shape, pixels.bytes, shown, output);
         images.map_err(|source| SourceError::Images { path: self.labels.clone(), source })
     }
 }

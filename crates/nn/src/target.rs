@@ -10,11 +10,11 @@ use campaign::{
 use outcome::{Criteria, Observation, Tier};
 
 use crate::delta::Delta;
-use crate::forward::{Run, forward, top_class};
+use crate::forward::{Run, forward};
 use crate::hit::{Hit, HitBits};
 use crate::images::Images;
 use crate::network::Network;
-use crate::observe;
+use crate::notice::noticed;
 use crate::sites::{LABELS, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
 
 pub use crate::sites::LayerSize;
@@ -34,22 +34,22 @@ pub struct NetworkTarget {
     digest: String,
     /// The fault-free runs, as far as there is memory for them; others are made again when they are needed.
     golden: Vec<Option<Run>>,
-    /// The images whose class is right.
+    /// The images of which it says what they show.
     right: Vec<usize>,
     seconds: f64,
 }
 
-/// How many images a network classifies as their labels say.
+/// Of how many images a network says what they show: their class, or all of their objects and no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accuracy {
-    /// Images whose class is right.
+    /// Images of which it does.
     pub right: usize,
     /// All images.
     pub images: usize,
 }
 
 impl Accuracy {
-    /// The share of images whose class is right.
+    /// The share of such images.
     #[must_use]
     pub fn share(self) -> f64 {
         self.right as f64 / self.images as f64
@@ -83,7 +83,7 @@ impl NetworkTarget {
         let (mut golden, mut right, mut left) = (Vec::new(), Vec::new(), KEPT);
         for image in 0..images.count() {
             let run = forward(&network, images.pixels(image), None);
-            let is_right = top_class(run.logits()) == usize::from(images.labels()[image]);
+            let is_right = images.is_right(image, &network.logits().quantisation.values(run.logits()));
             right.extend(is_right.then_some(image));
             let rest = left.checked_sub(run.bytes()).filter(|_| is_right);
             left = rest.unwrap_or(left);
@@ -105,7 +105,7 @@ impl NetworkTarget {
         &self.images
     }
 
-    /// How many images it classifies as their labels say. Faults are drawn for these only.
+    /// Of how many images it says what they show. Faults are drawn for these only.
     #[must_use]
     pub fn accuracy(&self) -> Accuracy {
         Accuracy { right: self.right.len(), images: self.images.count() }
@@ -117,10 +117,10 @@ impl NetworkTarget {
         self.sites().layers()
     }
 
-    /// What makes a corrupted output bad if nobody says otherwise: another class. Other logits of the same class are good.
+    /// Another class, or other objects, make a corrupted output bad if nobody says otherwise.
     #[must_use]
     pub fn criteria(&self) -> Criteria {
-        observe::criteria()
+        self.images.task().criteria()
     }
 
     /// The neurons that `selection` draws from in each image, and how many images there are.
@@ -154,7 +154,8 @@ impl NetworkTarget {
 
     /// What is seen of a run that left these logits.
     fn observation(&self, golden: &Run, hit: &Hit, bits: Option<HitBits>, logits: &[u8], cost: RunCost) -> Observation {
-        let outputs = observe::outputs(golden.logits(), logits, self.network.logits().quantisation);
+        let [golden, found] = [golden.logits(), logits].map(|bytes| self.network.logits().quantisation.values(bytes));
+        let outputs = self.images.task().outputs(&golden, &found);
         self.sites().observation(hit, bits, outputs, cost)
     }
 }
@@ -227,12 +228,16 @@ impl NetworkWorker<'_> {
                 let run = delta.run(golden, hit);
                 let logits = delta.tensor(golden, target.network.layers().len());
                 let tier = if run.stopped { Tier::Stopped } else { Tier::Delta };
-                target.observation(golden, hit, run.hit, &logits, RunCost { tier, macs: run.macs })
+                let cost = RunCost { tier, macs: run.macs };
+                let seen = target.observation(golden, hit, run.hit, &logits, cost);
+                noticed(seen, &target.network, |tensor| delta.differs(tensor), |tensor| delta.tensor(golden, tensor))
             }
             None => {
                 let run = forward(&target.network, target.images.pixels(image), Some(hit));
                 let cost = RunCost { tier: Tier::Full, macs: target.sites().macs() };
-                target.observation(golden, hit, run.hit, run.logits(), cost)
+                let seen = target.observation(golden, hit, run.hit, run.logits(), cost);
+                let differs = |tensor: usize| run.tensors[tensor] != golden.tensors[tensor];
+                noticed(seen, &target.network, differs, |tensor| run.tensors[tensor].clone())
             }
         }
     }

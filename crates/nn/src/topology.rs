@@ -50,6 +50,11 @@ pub trait Topology: Debug {
     /// How many bits a stored element of an operand has.
     fn bits(&self, operand: LayerOperand) -> u32;
 
+    /// Whether protection compares feature maps of a layer.
+    fn is_compared(&self, _layer: usize) -> bool {
+        false
+    }
+
     /// How a number is stored in an element of an operand, as near as it can be; none if the element is missing.
     fn stored(&self, layer: usize, operand: LayerOperand, element: usize, number: f64) -> Option<u32>;
 }
@@ -96,7 +101,7 @@ impl dyn Topology + '_ {
     #[must_use]
     pub fn is_read(&self, layer: usize, row: usize, column: usize) -> bool {
         let tensor = layer + 1;
-        if tensor == self.layer_count() {
+        if tensor == self.layer_count() || self.is_compared(layer) {
             return true;
         }
         let mut readers = self.layouts().enumerate().filter(|(_, reader)| reader.inputs.contains(&tensor));

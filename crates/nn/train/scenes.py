@@ -4,7 +4,7 @@
     python3 scenes.py DATA/usr/share/datasets/fashion-mnist ../networks/scenes/scenes.npz --threads 4
     python3 scenes_files.py DATA/usr/share/datasets/fashion-mnist ../networks/scenes/scenes.npz ../networks/scenes
 
-DATA is made as `fashion.py` says. A scene has 64x64 grey pixels: one to four garments, each of 28x28 or of 14x14 pixels, whose
+DATA is made as `train.py` says. A scene has 64x64 grey pixels: one to four garments, each of 28x28 or of 14x14 pixels, whose
 boxes do not overlap, before black with a few dim specks. Training scenes are of training images, test scenes of test images. A
 scene depends on its number and the seed alone, so the number of threads, which are processes here, changes only how sums round.
 The settings of MALLOC keep memory between steps, which saves a third of the time; `--check` checks the gradients instead.

@@ -4,6 +4,7 @@ use super::choose::{Choose, Resources};
 use super::engine;
 use campaign::Engine;
 use clap::{Args as Group, Subcommand};
+use methods::convolution::KernelForm;
 use nn::{ImageFiles, NetworkSource, ValueFormat};
 use std::path::PathBuf;
 
@@ -20,8 +21,14 @@ pub(crate) enum Network {
     Sweep(Box<NetworkCampaign>),
     /// Run one fault, given by its text id
     Inject(NetworkInject),
-    /// Choose which feature maps to make twice and which inferences to run again
+    /// Run a convolution as a CUDA kernel, hit its instructions, and see which neurons that changes and what they do to the class
+    Kernel(NetworkKernel),
+    /// Choose which feature maps to make twice (FLR) and which inferences to run again (ILR)
     Filr(Filr),
+    /// Choose which feature maps to make twice
+    Flr(Filr),
+    /// Choose which inferences to run again
+    Ilr(Filr),
 }
 
 #[derive(Debug, Group)]
@@ -44,10 +51,12 @@ pub(crate) struct SourceOptions {
 /// Images that a network does not bring along.
 #[derive(Debug, Group)]
 pub(crate) struct NetworkImages {
-    /// Run it on these images (IDX by number, row, column and, in colour, channel; plain or gzip) [default: those of the bundled network]
-    #[arg(long, value_name = "FILE", requires = "labels")]
+    /// Run it on these images (IDX by number, row, column and, in colour, channel; plain or gzip), or on those of the bundled network
+    /// of this name [default: those of the bundled network]
+    #[arg(long, value_name = "FILE|NAME")]
     pub(crate) images: Option<PathBuf>,
-    /// Their labels (IDX of bytes, or of 16 or 32 bits; plain or gzip)
+    /// Their labels (IDX of bytes, or of 16 or 32 bits; plain or gzip), or the objects that a detector shall find: bytes by image,
+    /// object, and class, top, left, bottom, right
     #[arg(long, value_name = "FILE", requires = "images")]
     pub(crate) labels: Option<PathBuf>,
     /// Compute in floating point, values stored as fp32, fp16 or bf16 after each operator [default: INT8, or fp32 of a file of
@@ -63,8 +72,9 @@ fn float_format(word: &str) -> Result<ValueFormat, String> {
 impl NetworkImages {
     /// A network on these images.
     pub(crate) fn of(&self, network: &str) -> NetworkSource {
-        let files = self.images.clone().zip(self.labels.clone());
-        let images = files.map(|(images, labels)| ImageFiles { images, labels });
+        // The images of a bundled network bring their labels along.
+        let files = |images: &PathBuf| (images.clone(), self.labels.clone().unwrap_or_else(|| images.clone()));
+        let images = self.images.as_ref().map(files).map(|(images, labels)| ImageFiles { images, labels });
         NetworkSource { network: network.to_owned(), images, format: self.format }
     }
 }
@@ -127,10 +137,46 @@ pub(crate) struct NetworkInject {
 }
 
 #[derive(Debug, Group)]
+pub(crate) struct NetworkKernel {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// The layer: a convolution or a dense layer of one group
+    #[arg(long, value_name = "LAYER")]
+    pub(crate) layer: String,
+    /// A thread for each neuron, or a product of matrices through shared memory
+    #[arg(long, value_name = "direct|tiled", default_value = "tiled", value_parser = kernel_form)]
+    pub(crate) kernel: KernelForm,
+    /// How many faults, in the kernel and, beside it, in single neurons
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub(crate) runs: u64,
+    /// On how many images, the first that the network gets right
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) inferences: usize,
+    /// Seed of all random choices
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Number of workers [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Write the kernel on the first image as a capsule, for any other command
+    #[arg(long, value_name = "FILE")]
+    pub(crate) capsule: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn kernel_form(word: &str) -> Result<KernelForm, String> {
+    KernelForm::parse(word).ok_or_else(|| "expected direct or tiled".to_owned())
+}
+
+#[derive(Debug, Group)]
 pub(crate) struct Filr {
-    /// A bundled network
-    #[arg(value_name = "NETWORK", default_value = "fashion")]
-    pub(crate) network: String,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// Write the network with what is chosen as an ONNX file: filters once more, a comparison, and an output `rerun`
+    #[arg(long, value_name = "F.onnx")]
+    pub(crate) protected: Option<PathBuf>,
     /// Inject N faults into each feature map, on either set
     #[arg(long, value_name = "N", default_value_t = 2048)]
     pub(crate) injections: u64,

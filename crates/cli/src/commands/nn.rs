@@ -4,11 +4,15 @@ use crate::args;
 use crate::commands::bounds::FailConditions;
 use crate::commands::inject;
 use crate::commands::irradiate::{EndOptions, chosen, create, opened};
+use crate::commands::study::failure;
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
 use campaign::{Choices, CommandLine, SelectionWords};
+use methods::convolution::{Convolution, document, tables};
+use methods::kit::StudyError;
 use nn::filr::agreement::OracleAgreement;
+use nn::filr::certainty::{Criterion, Reading};
 use nn::filr::convergence::{Convergence, ExhaustiveComparison, InjectionsNeeded, SEEDS};
 use nn::filr::flr::CurvePoint;
 use nn::filr::{Filr, FilrError, Order, Settings, analyse};
@@ -26,7 +30,10 @@ pub(crate) fn answer(command: &args::Network) -> Result<Code, Failure> {
         args::Network::Campaign(choices) => irradiate(choices, choices.exhaustive),
         args::Network::Sweep(choices) => irradiate(choices, true),
         args::Network::Inject(one) => inject::in_network(&one.files.of(&one.network), &one.fault, one.json),
-        args::Network::Filr(args) => filr(args),
+        args::Network::Kernel(args) => kernel(args),
+        args::Network::Filr(args) => filr(args, Technique::Both),
+        args::Network::Flr(args) => filr(args, Technique::Maps),
+        args::Network::Ilr(args) => filr(args, Technique::Inferences),
     }
 }
 
@@ -101,9 +108,8 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
         })
         .collect();
     let share = accuracy.share() * 100.0;
-    table
-        .notes
-        .push(format!("{} of {} images are classified as labelled ({share:.1} %).", accuracy.right, accuracy.images));
+    let right = target.task().when_right();
+    table.notes.push(format!("{} of {} images {right} ({share:.1} %).", accuracy.right, accuracy.images));
     table.notes.push(format!(
         "A campaign draws from {} faults: {neurons} neurons of convolutions, {images} images, {} bits.",
         out::number(neurons * images * u64::from(target.bits())),
@@ -113,9 +119,52 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn filr(args: &args::Filr) -> Result<Code, Failure> {
+/// Runs a layer as a kernel, and hits that.
+fn kernel(args: &args::NetworkKernel) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
-    let source = NetworkSource { network: args.network.clone(), images: None, format: None };
+    let target = networks::open(&args.source.source())?.integers().code(Code::Refused)?;
+    let network = target.network();
+    let layer = network.layer_named(&args.layer).ok_or_else(|| {
+        let all: Vec<&str> = network.layers().iter().map(|layer| layer.name.as_str()).collect();
+        let message = format!("find the layer `{}` of `{}`: it has {}", args.layer, network.name(), all.join(", "));
+        failure(StudyError::Words(message))
+    })?;
+    let of = Convolution {
+        target: &target,
+        layer,
+        form: args.kernel,
+        images: args.inferences,
+        runs: args.runs,
+        seed: args.seed,
+    };
+    let jobs = args.jobs.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+    if let Some(path) = &args.capsule {
+        let capsule = of.capsule().map_err(failure)?;
+        out::file(path, capsule.to_bytes().code(Code::Refused)?)?;
+    }
+    let found = of.study(jobs, &stop).map_err(failure)?;
+    if args.json {
+        out::json(&document(network.name(), &args.layer, args.kernel, &found))?;
+    } else {
+        show(tables(network.name(), &args.layer, args.kernel, &found))?;
+    }
+    Ok(Code::Done)
+}
+
+/// The techniques whose choice is shown and written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Technique {
+    /// Feature maps are made twice.
+    Maps,
+    /// Inferences are run again.
+    Inferences,
+    /// Both together.
+    Both,
+}
+
+fn filr(args: &args::Filr, technique: Technique) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt(NOTHING_KEPT)?;
+    let source = args.source.source();
     let target = networks::open(&source)?.integers().code(Code::Refused)?;
     let cores = || available_parallelism().map_or(1, usize::from);
     let settings = Settings {
@@ -135,20 +184,81 @@ fn filr(args: &args::Filr) -> Result<Code, Failure> {
         };
         Failure::new(code, error)
     })?;
+    if let Some(path) = &args.protected {
+        let (maps, margin) = chosen_protection(&found, technique, args.target).ok_or_else(|| {
+            failure(StudyError::Refused(format!("write {}: nothing that is chosen reaches the target", path.display())))
+        })?;
+        let layer = |name: &str| target.network().layer_named(name);
+        let maps = maps.iter().filter_map(|&map| Some((layer(&found.maps[map].layer)?, found.maps[map].channel)));
+        let file = source.file().code(Code::Refused)?;
+        out::file(path, nn::file::protected(&file, &maps.collect::<Vec<_>>(), margin).code(Code::Refused)?)?;
+    }
     if let Some(path) = &args.out {
         out::file(path, serde_json::to_string_pretty(&found).code(Code::Bug)?)?;
     }
     if args.json {
         out::json(&found)?;
     } else {
-        let mut tables = vec![maps(&found), orders(&found), costs(&found), protections(&found)];
-        tables.extend(found.exhaustive.iter().flat_map(|it| [convergence(it), needed(it)]));
+        let of_maps = || {
+            let exhaustive = found.exhaustive.iter().flat_map(|it| [convergence(it), needed(it)]);
+            [maps(&found), orders(&found)].into_iter().chain(exhaustive).collect::<Vec<_>>()
+        };
+        let mut tables = match technique {
+            Technique::Maps => of_maps(),
+            Technique::Inferences => vec![thresholds(&found)],
+            Technique::Both => of_maps().into_iter().chain([protections(&found)]).collect(),
+        };
+        tables.push(costs(&found));
         if let Some(last) = tables.last_mut() {
             last.notes.extend(found.notes.iter().cloned());
         }
         show(tables)?;
     }
     Ok(Code::Done)
+}
+
+/// The feature maps and the margin that a technique chooses for the target, if it reaches that: margins are read from the faulty run.
+fn chosen_protection(found: &Filr, technique: Technique, target: f64) -> Option<(Vec<usize>, Option<f64>)> {
+    match technique {
+        Technique::Maps => {
+            let flr = found.flr.iter().find(|it| it.by == Order::Loss)?;
+            let taken = flr.points.iter().position(|point| point.coverage >= target)?;
+            Some((flr.order[..taken].to_vec(), None))
+        }
+        Technique::Inferences => {
+            let ilr =
+                found.ilr.iter().find(|it| it.criterion == Criterion::Top2Diff && it.reading == Reading::Faulty)?;
+            Some((Vec::new(), Some(ilr.points.iter().find(|point| point.coverage >= target)?.threshold)))
+        }
+        Technique::Both => {
+            let sweep = found.filr.iter().find(|it| it.reading == Reading::Faulty)?;
+            let it = sweep.combination.as_ref()?;
+            Some((it.maps.clone(), Some(it.threshold).filter(|&threshold| threshold > 0.0)))
+        }
+    }
+}
+
+/// The thresholds below which inferences are run again, for each coverage of the analysis set.
+fn thresholds(found: &Filr) -> Table {
+    let columns = ["criterion", "of", "coverage", "threshold", "inferences run again"];
+    let mut table = Table::new(format!("{}: thresholds of reruns", found.network), &columns);
+    for ilr in &found.ilr {
+        let criterion = match ilr.criterion {
+            Criterion::Top1Conf => "Top1Conf",
+            Criterion::Top2Diff => "Top2Diff",
+        };
+        for target in [0.5, 0.9, 0.99, 1.0] {
+            let Some(point) = ilr.points.iter().find(|point| point.coverage >= target) else { continue };
+            table.rows.push(vec![
+                Cell::text(criterion),
+                Cell::text(ilr.reading.word()),
+                Cell::Share(target),
+                Cell::Number(point.threshold),
+                Cell::Share(point.overhead),
+            ]);
+        }
+    }
+    table
 }
 
 fn show(tables: Vec<Table>) -> Result<(), Failure> {

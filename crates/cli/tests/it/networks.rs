@@ -1,6 +1,7 @@
 //! Neural networks: campaigns by layer, single faults, and what to protect.
 
 use crate::{json, path, rows, run, stderr, stdout};
+use campaign::Finding;
 use tempfile::TempDir;
 
 #[test]
@@ -126,6 +127,49 @@ fn weights_are_hit_on_images_of_files_and_every_fault_of_an_image_is_run() {
     let swept = dir.path().join("swept");
     let words = ["nn", "sweep", "--image", &image, "--kernel", "gap,fc", "--json", "--out", path(&swept)];
     assert_eq!(json(&[&words[..], &files].concat())["runs"]["landed"].as_u64(), Some((32 + 10) * 8));
+}
+
+#[test]
+fn a_layer_is_hit_as_a_kernel_and_written_as_a_capsule() {
+    let dir = TempDir::new().unwrap();
+    let capsule = dir.path().join("c3.capsule");
+    let words =
+        ["nn", "kernel", "fashion", "--layer", "c3", "--runs", "600", "--inferences", "3", "--seed", "4", "--json"];
+    let found = json(&[&words[..], &["--jobs", "2", "--capsule", path(&capsule)]].concat());
+    assert_eq!(json(&[&words[..], &["--jobs", "1"]].concat()), found);
+    let count = |key: &str| found[key].as_u64().unwrap();
+    let corrupted = found["corrupted"]["runs"].as_u64().unwrap();
+    assert_eq!(count("masked") + count("due") + count("undecided") + corrupted, count("runs"));
+    assert!(count("changed_neurons") > corrupted && found["patterns"].as_array().unwrap().len() > 2, "{found}");
+    assert_eq!(found["neuron_flips"]["runs"].as_u64(), Some(600));
+    let kernel = json(&["campaign", path(&capsule), "--runs", "50", "--json", "--out", path(&dir.path().join("made"))]);
+    assert_eq!(kernel["by_kernel"][0]["name"], "tiled");
+    for (words, part) in [
+        (["nn", "kernel", "fashion", "--layer", "dw"], "run the layer `dw` as a kernel: it is `depthwise`"),
+        (["nn", "kernel", "fashion", "--layer", "c9"], "find the layer `c9` of `fashion`: it has c1, c2"),
+        (["nn", "kernel", "scenes", "--layer", "c1"], "the network finds objects"),
+    ] {
+        let output = run(&words);
+        assert!(!output.status.success() && stderr(&output).contains(part), "{words:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_detector_loses_objects_and_finds_some_where_none_is() {
+    let dir = TempDir::new().unwrap();
+    let made = dir.path().join("scenes");
+    let words = ["nn", "campaign", "scenes", "--runs", "300", "--scope", "channel", "--model", "random", "--json"];
+    let found = json(&[&words[..], &["--out", path(&made)]].concat());
+    assert!(found["sdc"]["bad"].as_u64().unwrap() > 5, "{found}");
+    let with_phantoms = rows(&made).into_iter().filter(|row| match &row.finding {
+        Finding::Seen { observation, .. } => {
+            observation.outputs.iter().any(|output| output.name == "phantom" && output.differing > 0)
+        }
+        _ => false,
+    });
+    assert!(with_phantoms.count() > 0);
+    let text = stdout(&run(&["nn", "info", "scenes"]));
+    assert!(text.contains("267 of 400 images have all of their objects found, and no others"), "{text}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(super) fn unknown(graph: &GraphProto, known: impl Fn(&str) -> bool) -> Optio
     let mut found: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for (number, node) in graph.node.iter().enumerate() {
         let operator = node.op_type.clone().unwrap_or_default();
-        if !known(&operator) {
+        if !known(&operator) && !protects(node) {
             found.entry(operator).or_insert_with(|| (node_name(number, node), 0)).1 += 1;
         }
     }
@@ -95,4 +95,12 @@ pub(super) fn unknown(graph: &GraphProto, known: impl Fn(&str) -> bool) -> Optio
 pub(super) fn node_name(number: usize, node: &NodeProto) -> String {
     let operator = node.op_type.as_deref().unwrap_or_default();
     node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{operator}_{number}"))
+}
+
+/// The beginning of the names of nodes that protection consists of.
+pub(super) const PREFIX: &str = "protection/";
+
+/// Whether a node is part of protection.
+pub(super) fn protects(node: &NodeProto) -> bool {
+    node.name.as_deref().is_some_and(|name| name.starts_with(PREFIX))
 }

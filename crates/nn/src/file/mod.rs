@@ -1,9 +1,12 @@
 //! Networks from ONNX files whose operators compute with integers: in the form QOperator, or in the form QDQ, which is fused to it.
 
 mod constants;
+mod duplicates;
 mod error;
 mod float;
 mod node;
+mod protect;
+mod proto;
 mod qdq;
 mod reading;
 mod wire;
@@ -11,8 +14,9 @@ mod wire;
 use rten_onnx::onnx::GraphProto;
 
 use crate::network::Network;
-use error::{OPERATORS, content, unknown};
-use reading::Reading;
+use constants::Constants;
+use error::{OPERATORS, unknown};
+use reading::{Reading, read_graph};
 
 pub use error::FileError;
 pub use float::{is_float, read_float};
@@ -27,22 +31,20 @@ pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
     known_operators(&graph)?;
     let (graph, conditions) =
         if qdq::is_qdq(&graph) { qdq::fused(graph)? } else { (graph, qdq::Conditions::default()) };
-    let mut reading = Reading::begin(&graph)?;
-    conditions.check(&reading.constants)?;
-    for (number, node) in graph.node.iter().enumerate() {
-        reading.node(number, node)?;
-    }
-    let output = graph.output.first().and_then(|output| output.name.clone()).unwrap_or_default();
-    match reading.known.get(&output) {
-        Some(&last) if graph.output.len() == 1 && last == reading.layers.len() => {}
-        _ => {
-            return Err(content(
-                format!("the output `{output}`"),
-                "it is not what the last node makes, or not the only one",
-            ));
-        }
-    }
-    Ok(Network::new(name.to_owned(), reading.tensors, reading.layers)?)
+    conditions.check(&Constants::of(&graph))?;
+    let Reading { tensors, layers, protection, .. } = read_graph(&graph)?;
+    Ok(Network::new(name.to_owned(), tensors, layers)?.with_protection(protection)?)
+}
+
+/// The file with the feature maps made twice that `maps` names, by layer and channel, and with a signal where duplicates differ or
+/// Top2Diff is below `margin`. The first output stays as it is; the second is called `rerun`.
+///
+/// # Errors
+/// When the file cannot be read, is in the form QDQ, or a feature map is not one of a convolution.
+pub fn protected(bytes: &[u8], maps: &[(usize, usize)], margin: Option<f64>) -> Result<Vec<u8>, FileError> {
+    let graph = wire::graph(bytes)?;
+    known_operators(&graph)?;
+    protect::protected(bytes, &graph, maps, margin)
 }
 
 /// Names all operators that are not computed, before anything else is looked at.

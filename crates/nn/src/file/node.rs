@@ -3,8 +3,8 @@
 use rten_onnx::onnx::NodeProto;
 
 use super::constants::Weights;
-use super::error::node_name;
-use super::error::{FileError, content};
+use super::duplicates::spread;
+use super::error::{FileError, content, node_name, protects};
 use super::reading::Reading;
 use crate::arithmetic::{Quantisation, average_multiplier, multiplier};
 use crate::network::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
@@ -156,6 +156,9 @@ impl Reading<'_> {
     /// Reads a node whose operator is known.
     pub(super) fn node(&mut self, number: usize, node: &NodeProto) -> Result<(), FileError> {
         let name = node_name(number, node);
+        if protects(node) && node.op_type.as_deref() != Some("QLinearConv") {
+            return self.protection(node, &name);
+        }
         let attributes = Attributes::of(node, &name, &ATTRIBUTES)?;
         if node.output.len() != 1 || self.known.contains_key(&node.output[0]) {
             return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
@@ -179,8 +182,16 @@ impl Reading<'_> {
 
     fn conv(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let inputs = &node.input;
-        let source = self.tensor(&name, inputs, 0)?;
-        let input = self.tensors[source].clone();
+        let taken = inputs.first().and_then(|input| self.taken.get(input)).cloned();
+        let source = match &taken {
+            Some((source, _)) => *source,
+            None => self.tensor(&name, inputs, 0)?,
+        };
+        let mut input = self.tensors[source].clone();
+        let read = input.shape.channels;
+        if let Some((_, channels)) = &taken {
+            input.shape.channels = channels.len();
+        }
         let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
         let quantisation = self.constants.quantisation(inputs, 6)?;
         attributes.plain_windows()?;
@@ -224,6 +235,11 @@ impl Reading<'_> {
             let channel = filter / per_group * per_filter + within;
             weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
         }
+        let (groups, weights) = match &taken {
+            None => (groups, weights),
+            Some((_, taken)) if per_group == 1 => (1, spread(&weights, taken, per_filter, read)),
+            Some(_) => return Err(content(&attributes.1, "filters on channels that were taken have a group each")),
+        };
         let bias = self.bias(inputs, 8, filters)?;
         let tensor = Tensor { shape: Shape { height, width, channels: filters }, flat: false, quantisation };
         let scales = each_channel(scales, tensor.shape.channels, attributes)?;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use rten_onnx::onnx::{GraphProto, NodeProto};
 
 use super::constants::Constants;
-use super::error::{FileError, content};
+use super::error::{FileError, content, protects};
 use crate::network::{Layer, Shape, Tensor};
+use crate::protection::Protection;
 
 /// The only input of a network: its name and its size.
 pub(super) fn input_of(graph: &GraphProto, constants: &Constants<'_>) -> Result<(String, Shape), FileError> {
@@ -47,6 +48,9 @@ pub(super) struct Reading<'f> {
     pub(super) layers: Vec<Layer>,
     /// The tensors by the names that the file has for them.
     pub(super) known: BTreeMap<String, usize>,
+    /// Channels of tensors, taken for duplicates of filters that read no others.
+    pub(super) taken: BTreeMap<String, (usize, Vec<usize>)>,
+    pub(super) protection: Protection,
 }
 
 impl<'f> Reading<'f> {
@@ -59,7 +63,14 @@ impl<'f> Reading<'f> {
         let reader = reader.ok_or_else(|| content(place, "no node reads it first"))?;
         let quantisation = constants.quantisation(&reader.input, 1)?;
         let tensor = Tensor { shape, flat: false, quantisation };
-        Ok(Self { constants, tensors: vec![tensor], layers: Vec::new(), known: BTreeMap::from([(name, 0)]) })
+        Ok(Self {
+            constants,
+            tensors: vec![tensor],
+            layers: Vec::new(),
+            known: BTreeMap::from([(name, 0)]),
+            taken: BTreeMap::new(),
+            protection: Protection::default(),
+        })
     }
 
     /// The tensor that a node reads as its input `at`, whose scale and zero point follow.
@@ -82,5 +93,20 @@ impl<'f> Reading<'f> {
         self.tensors.push(tensor);
         let output = node.output.first().cloned().unwrap_or_default();
         self.known.insert(output, self.layers.len());
+    }
+}
+
+/// Reads all nodes of a graph on integers.
+pub(super) fn read_graph(graph: &GraphProto) -> Result<Reading<'_>, FileError> {
+    let mut reading = Reading::begin(graph)?;
+    for (number, node) in graph.node.iter().enumerate() {
+        reading.node(number, node)?;
+    }
+    let is_signal = |name: &String| graph.node.iter().any(|node| protects(node) && node.output.first() == Some(name));
+    let mut outputs = graph.output.iter().filter_map(|output| output.name.as_ref()).filter(|name| !is_signal(name));
+    let output = outputs.next().cloned().unwrap_or_default();
+    match reading.known.get(&output) {
+        Some(&last) if outputs.next().is_none() && last == reading.layers.len() => Ok(reading),
+        _ => Err(content(format!("the output `{output}`"), "it is not what the last node makes, or not the only one")),
     }
 }

@@ -92,7 +92,7 @@ impl Message {
 }
 
 /// A number of seven bits a byte, the least first.
-fn number(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let &byte = bytes.split_off_first()?;

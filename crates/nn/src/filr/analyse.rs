@@ -26,6 +26,7 @@ use crate::filr::sets::{AnalysisSet, DeploymentSet, divide};
 use crate::filr::settings::{FilrError, Settings};
 use crate::filr::share::Share;
 use crate::filr::table::{Left, Table, Tally};
+use crate::observe::Task;
 use crate::target::NetworkTarget;
 
 /// The coverages whose costs are said.
@@ -52,6 +53,9 @@ pub fn analyse(
 ) -> Result<Filr, FilrError> {
     settings.check()?;
     let work = Work { threads: settings.threads, stop };
+    if target.images().task() != Task::Classification {
+        return Err(FilrError::Detector { network: target.network().name().to_owned() });
+    }
     let maps = feature_maps(target.network());
     if maps.is_empty() || all_macs(&maps) == 0 {
         return Err(FilrError::NoMaps { network: target.network().name().to_owned() });

@@ -57,6 +57,14 @@ pub enum FilrError {
         /// The network.
         network: String,
     },
+    /// It finds objects.
+    #[error(
+        "analyse the network `{network}`: it finds objects, and feature maps and inferences are chosen by the class that a network says"
+    )]
+    Detector {
+        /// The network.
+        network: String,
+    },
     /// A set has no image that faults could be injected into.
     #[error(
         "analyse the network `{network}`: the {set} set has {images} images, and the network gets none of them right"

@@ -161,12 +161,6 @@ impl FloatNetwork {
                 *value = kept;
             }
         }
-        let logits = tensors[layers.len()].shape;
-        if logits.positions() != 1 || logits.channels < 2 {
-            let layer = layers[layers.len() - 1].name.clone();
-            let what = format!("the last layer makes logits, at least two and one position, found {logits:?}");
-            return Err(NetworkError::Layer { layer, what });
-        }
         Ok(Self { name, format, tensors, layers })
     }
 

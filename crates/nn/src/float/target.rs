@@ -13,7 +13,6 @@ use super::network::FloatNetwork;
 use super::run::{FloatDelta, FloatRun, float_forward};
 use crate::hit::Hit;
 use crate::images::Images;
-use crate::observe;
 use crate::sites::{LABELS, LayerSize, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
 use crate::target::{Accuracy, ENGINES, KEPT, UnlikeSizes};
 use crate::topology::Topology as _;
@@ -26,7 +25,7 @@ pub struct FloatTarget {
     digest: String,
     /// The fault-free runs, as far as there is memory for them; others are made again when they are needed.
     golden: Vec<Option<FloatRun>>,
-    /// The images whose class is right.
+    /// The images of which it says what they show.
     right: Vec<usize>,
     seconds: f64,
 }
@@ -56,6 +55,10 @@ fn values(pixels: &[u8]) -> Vec<f32> {
     pixels.iter().map(|&byte| f32::from(byte) / 255.0).collect()
 }
 
+fn wide(values: &[f32]) -> Vec<f64> {
+    values.iter().map(|&value| f64::from(value)).collect()
+}
+
 impl FloatTarget {
     /// Runs the network on all images, without faults; `file` is what it was read from, for the digest.
     ///
@@ -75,7 +78,7 @@ impl FloatTarget {
                 let found = run.logits().iter().map(ToString::to_string).collect();
                 return Err(FloatTargetError::Logits { network: network.name().to_owned(), image, found });
             }
-            let is_right = observe::top_value(run.logits()) == usize::from(images.labels()[image]);
+            let is_right = images.is_right(image, &wide(run.logits()));
             right.extend(is_right.then_some(image));
             let rest = left.checked_sub(run.bytes()).filter(|_| is_right);
             left = rest.unwrap_or(left);
@@ -97,7 +100,7 @@ impl FloatTarget {
         &self.images
     }
 
-    /// How many images it classifies as their labels say. Faults are drawn for these only.
+    /// Of how many images it says what they show. Faults are drawn for these only.
     #[must_use]
     pub fn accuracy(&self) -> Accuracy {
         Accuracy { right: self.right.len(), images: self.images.count() }
@@ -109,10 +112,10 @@ impl FloatTarget {
         self.sites().layers()
     }
 
-    /// The usual criteria: another class makes a corrupted output bad.
+    /// The usual criteria: another class, or other objects, make a corrupted output bad.
     #[must_use]
     pub fn criteria(&self) -> Criteria {
-        observe::criteria()
+        self.images.task().criteria()
     }
 
     /// The neurons that `selection` draws from in each image, and how many images there are.
@@ -208,7 +211,8 @@ impl FloatWorker<'_> {
     fn observe(&mut self, golden: &FloatRun, image: usize, hit: &Hit) -> Observation {
         let (target, sites) = (self.target, self.target.sites());
         let observed = |bits, logits: &[f32], cost| {
-            sites.observation(hit, bits, observe::value_outputs(golden.logits(), logits), cost)
+            let outputs = target.images.task().outputs(&wide(golden.logits()), &wide(logits));
+            sites.observation(hit, bits, outputs, cost)
         };
         match &mut self.delta {
             Some(delta) => {

@@ -9,10 +9,10 @@ use nn::filr::sets::divide;
 use nn::filr::{FilrError, Order, Settings, analyse};
 use nn::forward::{forward, top_class};
 use nn::hit::Hit;
-use nn::images::Images;
 use stats::Draws;
 
-use crate::heuristics::{GO_ON, IMAGES, SHAPE, linear};
+use crate::filr::some;
+use crate::heuristics::{GO_ON, IMAGES, classes, linear};
 use crate::kit::{fashion, flip};
 
 #[test]
@@ -20,7 +20,7 @@ fn every_fault_is_judged_as_a_whole_run_judges_it() {
     let network = linear();
     let top = |image: usize| top_class(forward(&network, &IMAGES[image], None).logits());
     let labels = (0..IMAGES.len()).map(|image| top(image) as u16).collect();
-    let target = NetworkTarget::new(network.clone(), b"", Images::new(SHAPE, IMAGES.concat(), labels, 3).unwrap());
+    let target = NetworkTarget::new(network.clone(), b"", classes(&network, labels));
     let target = target.unwrap();
     let (set, _) = divide(&target, 0.7, 1);
     let (maps, work) = (feature_maps(&network), Work { threads: 2, stop: &GO_ON });
@@ -50,8 +50,8 @@ fn every_fault_is_judged_as_a_whole_run_judges_it() {
 #[test]
 fn more_injections_come_nearer_to_the_truth_whatever_the_number_of_threads() {
     let settings = Settings { injections_per_map: 64, exhaustive_images: 2, seed: 3, ..Settings::default() };
-    let one = analyse(fashion(), &settings, &GO_ON, &mut |_, _| {}).unwrap();
-    let two = analyse(fashion(), &Settings { threads: 2, ..settings }, &GO_ON, &mut |_, _| {}).unwrap();
+    let one = analyse(some(), &settings, &GO_ON, &mut |_, _| {}).unwrap();
+    let two = analyse(some(), &Settings { threads: 2, ..settings }, &GO_ON, &mut |_, _| {}).unwrap();
     assert_eq!(one, two);
     let found = one.exhaustive.unwrap();
     assert_eq!((found.images, found.faults), (2, 2 * 156_800));

@@ -14,7 +14,7 @@ use nn::filr::sets::divide;
 use nn::filr::{Filr, FilrError, Order, Settings, Table, analyse};
 use nn::forward::{forward, top_class};
 use nn::hit::Hit;
-use nn::images::Images;
+use nn::images::{Images, Shown};
 use stats::{Confidence, Draws, Proportion};
 
 use crate::kit::{fashion, flip};
@@ -39,15 +39,26 @@ fn table() -> &'static Table {
     })
 }
 
-/// The bundled network with other images: `change` is given the pixels and the label of each.
+/// The images of most tests: gradients of all of them, for the heuristics, take longest.
+const SOME: usize = 250;
+
+/// The bundled network with its first images.
+pub(crate) fn some() -> &'static NetworkTarget {
+    static SOME: OnceLock<NetworkTarget> = OnceLock::new();
+    SOME.get_or_init(|| with_images(|_, _, _| {}))
+}
+
+/// The same with other images: `change` is given the pixels and the label of each.
 fn with_images(mut change: impl FnMut(usize, &mut [u8], &mut u16)) -> NetworkTarget {
     let (network, images) = (fashion().network(), fashion().images());
-    let (mut pixels, mut labels) = (images.all_pixels().to_vec(), images.labels().to_vec());
     let shape = network.tensors()[0].shape;
+    let (mut pixels, mut labels) = (images.all_pixels().to_vec(), images.labels().to_vec());
+    pixels.truncate(SOME * shape.elements());
+    labels.truncate(SOME);
     for (image, (pixels, label)) in pixels.chunks_mut(shape.elements()).zip(&mut labels).enumerate() {
         change(image, pixels, label);
     }
-    let images = Images::new(shape, pixels, labels, network.logits().shape.channels).unwrap();
+    let images = Images::new(shape, pixels, Shown::Classes(labels), network.logits().shape).unwrap();
     NetworkTarget::new(network.clone(), b"", images).unwrap()
 }
 
@@ -62,7 +73,7 @@ fn the_sets_are_apart_and_follow_from_the_seed() {
 
 #[test]
 fn no_image_of_the_deployment_set_is_in_any_choice() {
-    let (analysis, _) = divide(fashion(), 0.8, 1);
+    let (analysis, _) = divide(some(), 0.8, 1);
     let analysed: BTreeSet<usize> = analysis.images().iter().copied().collect();
     let mut draws = Draws::new(3, 0);
     // Other pixels and other labels, but for a few images that stay so that there is something to measure.
@@ -72,7 +83,7 @@ fn no_image_of_the_deployment_set_is_in_any_choice() {
             *label = (*label + 1) % 10;
         }
     });
-    let (clean, poisoned) = (filr(fashion(), &settings()), filr(&poisoned, &settings()));
+    let (clean, poisoned) = (filr(some(), &settings()), filr(&poisoned, &settings()));
     assert!(clean.filr.iter().all(|sweep| sweep.combination.is_some()));
     // What is told of the deployment set differs, and nothing else.
     assert_ne!(clean.deployment, poisoned.deployment);
@@ -84,18 +95,18 @@ fn no_image_of_the_deployment_set_is_in_any_choice() {
 #[test]
 fn one_thread_and_two_come_to_the_same() {
     let mut told = Vec::new();
-    let one = analyse(fashion(), &settings(), &GO_ON, &mut |done, all| told.push((done, all))).unwrap();
-    let two = filr(fashion(), &Settings { threads: 2, ..settings() });
+    let one = analyse(some(), &settings(), &GO_ON, &mut |done, all| told.push((done, all))).unwrap();
+    let two = filr(some(), &Settings { threads: 2, ..settings() });
     assert_eq!(one, two);
     let all = 136 * 128 + 10_000;
     assert_eq!(told.last(), Some(&(all, all)));
     assert!(told.is_sorted());
-    assert_ne!(filr(fashion(), &Settings { seed: 2, ..settings() }).injections, one.injections);
+    assert_ne!(filr(some(), &Settings { seed: 2, ..settings() }).injections, one.injections);
 }
 
 #[test]
 fn origins_sum_up_to_one_over_all_convolutions() {
-    let filr = filr(fashion(), &Settings { injections_per_map: 8, ..settings() });
+    let filr = filr(some(), &Settings { injections_per_map: 8, ..settings() });
     assert_eq!(filr.maps.len(), 136);
     let sum = |of: fn(&nn::filr::document::MapRow) -> f64| filr.maps.iter().map(of).sum::<f64>();
     assert!((sum(|map| map.v_orig) - 1.0).abs() < 1e-12);
@@ -171,7 +182,7 @@ fn what_cannot_be_said_is_said() {
     assert!(notes.contains("it is too small for a claim about other images"), "{notes}");
     assert!(notes.contains("So few SDCs make coverage coarse"), "{notes}");
     // No image of the deployment set is right.
-    let analysed: BTreeSet<usize> = divide(fashion(), 0.8, 1).0.images().iter().copied().collect();
+    let analysed: BTreeSet<usize> = divide(some(), 0.8, 1).0.images().iter().copied().collect();
     let top = |image: usize| top_class(fashion().golden_run(image).logits());
     let none = with_images(|image, _, label| {
         if !analysed.contains(&image) {
@@ -184,7 +195,7 @@ fn what_cannot_be_said_is_said() {
     let none = with_images(|image, _, label| *label = ((top(image) + 1) % 10) as u16);
     let error = analyse(&none, &few, &GO_ON, &mut |_, _| {}).unwrap_err();
     let expected =
-        "analyse the network `fashion`: the analysis set has 800 images, and the network gets none of them right";
+        "analyse the network `fashion`: the analysis set has 200 images, and the network gets none of them right";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -217,7 +228,7 @@ fn covered_count(deployed: &serde_json::Value) -> u64 {
 
 #[test]
 fn the_document_has_its_format_and_no_number_that_json_lacks() {
-    let document = serde_json::to_value(filr(fashion(), &settings())).unwrap();
+    let document = serde_json::to_value(filr(some(), &settings())).unwrap();
     assert_eq!(document["format"], "beamline.filr/1");
     assert_eq!(document["maps"].as_array().unwrap().len(), 136);
     assert_eq!(document["filr"][0]["reading"], "fault_free");

@@ -9,13 +9,18 @@ use nn::filr::inject::Work;
 use nn::filr::maps::feature_maps;
 use nn::filr::sets::divide;
 use nn::gradient::{Nudge, RealRun};
-use nn::images::Images;
+use nn::images::{Images, Shown};
 use nn::network::{Conv, Layer, Network, Operator, Shape, Tensor};
 
 pub(crate) static GO_ON: AtomicBool = AtomicBool::new(false);
 
 const STEP: f32 = 0.5;
 pub(crate) const SHAPE: Shape = Shape { height: 2, width: 1, channels: 2 };
+
+/// The images, with a class for each.
+pub(crate) fn classes(network: &Network, labels: Vec<u16>) -> Images {
+    Images::new(SHAPE, IMAGES.concat(), Shown::Classes(labels), network.logits().shape).unwrap()
+}
 
 /// A convolution that hands its input on, and a linear layer of three classes.
 pub(crate) fn linear() -> Network {
@@ -93,7 +98,7 @@ fn middles(low: f64, high: f64) -> Vec<f64> {
 #[test]
 fn bounds_of_a_linear_layer_are_those_of_enumeration() {
     let network = linear();
-    let images = Images::new(SHAPE, IMAGES.concat(), vec![0, 1, 2], 3).unwrap();
+    let images = classes(&network, vec![0, 1, 2]);
     let target = NetworkTarget::new(network.clone(), b"", images).unwrap();
     let (set, _) = divide(&target, 0.7, 1);
     assert_eq!(set.images().len(), 2);
@@ -122,7 +127,7 @@ fn bounds_of_a_linear_layer_are_those_of_enumeration() {
 #[test]
 fn the_gradient_is_that_of_the_cross_entropy() {
     let network = linear();
-    let images = Images::new(SHAPE, IMAGES.concat(), vec![0, 1, 2], 3).unwrap();
+    let images = classes(&network, vec![0, 1, 2]);
     let target = NetworkTarget::new(network.clone(), b"", images).unwrap();
     let (set, _) = divide(&target, 0.7, 1);
     let maps = feature_maps(&network);

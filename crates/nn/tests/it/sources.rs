@@ -83,7 +83,7 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
         ),
         (
             wrong(&images, &file("text", b"no images at all")),
-            "read text: read the head: expected the magic number 0x00000801 (labels: bytes by number; 0x00000b01 and 0x00000c01 are those of 16 and of 32 bits), found 0x6e6f2069; the file is another IDX, or none",
+            "read text: read the head: expected the magic number 0x00000801 (labels: bytes by number; 0x00000b01 and 0x00000c01 are those of 16 and of 32 bits, 0x00000803 objects of a detector: bytes by number, object, and class, top, left, bottom, right), found 0x6e6f2069; the file is another IDX, or none",
         ),
         (
             wrong(&images, &file("three", &idx(0x801, &[3], &[0, 1, 2]))),

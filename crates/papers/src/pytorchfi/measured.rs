@@ -6,11 +6,11 @@ use stats::Proportion;
 use std::sync::atomic::AtomicBool;
 
 use super::clock::{TimedBlock, timed};
+use super::detector::{DetectorRuns, detector};
+use super::kernels::{KernelRuns, kernels};
+use super::networks::{NETWORK, NetworkRuns, Trained, networks, trained};
 use super::sensitive::{SensitiveMaps, sensitive};
 use super::survey::{Laboratory, Runs, by_layer, selection};
-
-/// The network.
-pub(super) const NETWORK: &str = "fashion";
 
 /// The operands, by the words of campaigns.
 pub(super) const OPERANDS: [&str; 4] = ["neuron", "weight", "bias", "input"];
@@ -26,8 +26,6 @@ pub(super) const MODELS: [&str; 3] = ["random", "zero", "range:-1..1"];
 pub(super) struct Measured {
     /// The names of layers, by their numbers.
     pub(super) layers: Vec<String>,
-    /// Neurons of each layer that campaigns hit if nothing else is said, and zero of others.
-    pub(super) neurons: Vec<u64>,
     /// Multiplications of a forward run, and those of convolutions.
     pub(super) macs: [u64; 2],
     /// By operand, each element with the same chance.
@@ -45,6 +43,13 @@ pub(super) struct Measured {
     /// Times of inferences.
     pub(super) blocks: Vec<TimedBlock>,
     pub(super) maps: SensitiveMaps,
+    /// The bundled networks that classify.
+    pub(super) networks: Vec<NetworkRuns>,
+    /// Networks of one topology, trained in several ways.
+    pub(super) trained: Vec<Trained>,
+    pub(super) detector: DetectorRuns,
+    /// Layers as kernels.
+    pub(super) kernels: Vec<KernelRuns>,
 }
 
 /// Of how many runs it is counted at most where they end.
@@ -54,7 +59,7 @@ const EARLY: u64 = 50_000;
 pub(super) fn measure(
     threads: usize,
     stop: &AtomicBool,
-    [all, layer, pattern]: [u64; 3],
+    [all, layer, pattern, of_trained, of_detector, of_kernel]: [u64; 6],
     [blocks, images]: [usize; 2],
 ) -> Result<Measured, StudyError> {
     let target = &bundled::open(NETWORK).map_err(|error| StudyError::Words(error.to_string()))?;
@@ -74,7 +79,6 @@ pub(super) fn measure(
     let pattern_runs = |scope: &str| laboratory.runs(&selection("neuron", "flip", scope), "delta", pattern);
     let model_runs = |model: &str| laboratory.runs(&selection("neuron", model, "one"), "delta", pattern);
     Ok(Measured {
-        neurons: sizes.iter().map(|it| if is_conv(it.class) { it.neurons } else { 0 }).collect(),
         macs: [
             sizes.iter().map(|it| it.macs).sum(),
             sizes.iter().filter(|it| is_conv(it.class)).map(|it| it.macs).sum(),
@@ -87,6 +91,10 @@ pub(super) fn measure(
         whole: laboratory.runs(&selection("neuron", "flip", "one"), "full", (all / 100).max(1))?,
         blocks: timed(target, blocks as u64, images),
         maps: sensitive(target, images * 3),
+        networks: networks(threads, stop, all)?,
+        trained: trained(threads, stop, of_trained)?,
+        detector: detector(stop, of_detector)?,
+        kernels: kernels(threads, stop, of_kernel)?,
         layers: names,
     })
 }

@@ -1,12 +1,15 @@
 //! The statements of the chapter that numbers can decide, each with its rule and its verdict.
 
-use stats::{Confidence, IntervalKind, ProportionComparison};
+use stats::{Confidence, IntervalKind, Proportion, ProportionComparison};
 use study::spaced;
 
 use super::clock::TimedBlock;
-use super::measured::{Measured, PATTERNS};
+use super::detector::FAULTS;
+use super::judging::{decided, statement};
+use super::measured::Measured;
 use super::survey::{Ends, interval, said};
 use super::tables::single;
+use super::trained;
 use crate::mean::SeedMean;
 use crate::statements::{Judged, Part, Statement, Verdict};
 
@@ -17,10 +20,6 @@ pub(super) fn statements(found: &Measured) -> Vec<Part> {
         Part { name: "statements-overhead", statements: overhead(found) },
         Part { name: "statements-uses", statements: uses(found) },
     ]
-}
-
-fn statement([claim, paper]: [&str; 2], ours: String, judged: Judged) -> Statement {
-    Statement { claim: claim.to_owned(), paper: paper.to_owned(), ours, judged }
 }
 
 /// A statement about numbers that are not measured here.
@@ -60,27 +59,25 @@ fn resilience(found: &Measured) -> Vec<Statement> {
             format!("{:.2} % of the MACs", share * 100.0),
             Judged::plain("the share of the MACs of convolutions, depthwise ones included, is above 90 %", share > 0.9),
         ),
-        in_each_layer(found),
+        phantoms(found),
     ]
 }
 
-/// Yes or no where one of both is certain.
-fn decided(holds: bool, fails: bool) -> Verdict {
-    match (holds, fails) {
-        (true, _) => Verdict::Holds,
-        (_, true) => Verdict::Fails,
-        _ => Verdict::Open,
-    }
-}
-
 /// Section 5.4.1.
-fn in_each_layer(found: &Measured) -> Statement {
-    let runs = PATTERNS.iter().zip(&found.patterns).find(|(name, _)| **name == "layers");
-    let class = runs.map(|(_, runs)| Ends::of(&runs.all)).and_then(Ends::class);
+fn phantoms(found: &Measured) -> Statement {
+    let ends = FAULTS
+        .iter()
+        .zip(&found.detector.ends)
+        .find(|((scope, model, _), _)| (*scope, *model) == ("layers:each", "random"));
+    let phantom = ends.and_then(|(_, ends)| Proportion::new(ends.with[1], ends.runs)).filter(|of| of.trials() > 0);
+    let verdict = phantom.map_or(Verdict::Open, |of| decided(of.successes() > 0, false));
     statement(
         ["one neuron in each layer can make a detector find phantom objects (YOLOv3, Figure 5.3)", "one image"],
-        format!("one flip in each layer, another class: {}", said(class)),
-        Judged::by("it is about a detector, and ours classifies", Verdict::Open),
+        format!("runs with a phantom object: {}", said(phantom)),
+        Judged::by(
+            "a run in which one neuron of each layer becomes another number finds an object where none is",
+            verdict,
+        ),
     )
 }
 
@@ -156,34 +153,9 @@ fn less_than_bound(found: &Measured) -> Statement {
 }
 
 fn uses(found: &Measured) -> Vec<Statement> {
-    let training = "these campaigns train no network";
-    vec![
-        first_layers(found),
-        unmeasured(
-            [
-                "training with injections makes a network more resilient (ResNet18, Table 5.1)",
-                "10,543 → 7,701 of 24 million",
-            ],
-            training,
-        ),
-        unmeasured(["and costs 0.16 % of accuracy (Table 5.1)", "95.50 % → 95.34 %"], training),
-        unmeasured(["and no time (Table 5.1)", "2 h 8 min 33 s → 2 h 8 min 57 s"], training),
-        large_values(found),
-    ]
-}
-
-/// Section 5.4.2.
-fn first_layers(found: &Measured) -> Statement {
-    let hit: Vec<usize> = (0..found.neurons.len()).filter(|&layer| found.neurons[layer] > 0).collect();
-    let first = &hit[..hit.len().min(2)];
-    let (first, rest): (Vec<_>, Vec<_>) =
-        single(found).into_iter().flat_map(|runs| &runs.all).partition(|run| first.contains(&run.layer));
-    let [first, rest] = [first, rest].map(|runs| said(Ends::of(runs).class()));
-    statement(
-        ["adversarial training (IBP) makes the first two layers of AlexNet up to 4× more resilient (Figure 5.4)", "4×"],
-        format!("without it, another class: first two layers {first}, the others {rest}"),
-        Judged::by("these campaigns train no network", Verdict::Open),
-    )
+    let mut all = trained::statements(&found.trained);
+    all.push(large_values(found));
+    all
 }
 
 /// Section 5.4.4.

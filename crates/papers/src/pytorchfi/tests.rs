@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use campaign::{Planner, RunIndex};
+use methods::convolution::{KernelForm, NeuronPattern};
 use nn::{ElementRegion, Fault};
 
 use super::defects::DEFECTS;
@@ -18,7 +19,9 @@ use crate::statements::Verdict;
 
 fn measured() -> Measured {
     static FOUND: OnceLock<Measured> = OnceLock::new();
-    FOUND.get_or_init(|| measure(2, &AtomicBool::new(false), [3000, 200, 3000], [3, 8]).unwrap()).clone()
+    FOUND
+        .get_or_init(|| measure(2, &AtomicBool::new(false), [3000, 200, 3000, 2000, 300, 400], [3, 8]).unwrap())
+        .clone()
 }
 
 fn changed(change: impl Fn(&mut Measured)) -> Measured {
@@ -179,6 +182,84 @@ fn times_decide_about_overhead() {
     assert_eq!(of(&changed(|it| it.blocks.truncate(1)), claim), Open);
     let ours = statement(&statements(&times(0.1, 1.01)), claim).ours.clone();
     assert!(ours.starts_with("1.00") && ours.ends_with("of 100.100 ms"), "{ours}");
+}
+
+#[test]
+fn a_phantom_of_a_fault_in_each_layer_decides_about_detectors() {
+    let claim = "one neuron in each layer";
+    let phantoms = |count| changed(|it| it.detector.ends.iter_mut().for_each(|ends| ends.with[1] = count));
+    assert_eq!([phantoms(1), phantoms(0)].map(|it| of(&it, claim)), [Verdict::Holds, Verdict::Open]);
+    let scenes = measured().detector.phantoms;
+    assert!(
+        scenes.len() == 3
+            && scenes.iter().all(|it| it.objects[1].len() > it.objects[0].len() || it.objects[0] != it.objects[1])
+    );
+    assert!(scenes.iter().all(|it| it.fault.matches("layer=").count() == 7), "{}", scenes[0].fault);
+}
+
+#[test]
+fn trained_networks_decide_by_pairs_and_by_ratios() {
+    use Verdict::{Fails, Holds, Open};
+    let found = measured();
+    assert_eq!(found.trained.len(), 16);
+    assert_eq!(found.trained.iter().filter(|it| it.training.inject).count(), 5);
+    // The more of its runs change the class, the less resilient it is.
+    let rates = |injected: u64, robust: u64| {
+        changed(|it| {
+            for (number, network) in it.trained.iter_mut().enumerate() {
+                let class = match (network.training.inject, network.training.alpha > 0.0) {
+                    (true, _) => injected,
+                    (_, true) => robust,
+                    _ => 1000,
+                } + number as u64;
+                let ends = Ends { runs: 100_000, masked: 0, class };
+                (network.flips, network.range) = ([ends; 2], ends);
+            }
+        })
+    };
+    let claim = "training with injections";
+    let either = changed(|it| {
+        for network in it.trained.iter_mut().filter(|it| it.training.inject) {
+            let class = if network.training.seed % 2 == 0 { 100 } else { 1 };
+            (network.flips, network.range) =
+                ([Ends { runs: 1000, masked: 0, class }; 2], Ends { runs: 1000, masked: 0, class });
+        }
+    });
+    assert_eq!([rates(700, 1), rates(1500, 1), either].map(|it| of(&it, claim)), [Holds, Fails, Open]);
+    let claim = "adversarial training (IBP)";
+    assert_eq!([rates(1, 250), rates(1, 500), rates(1, 50)].map(|it| of(&it, claim)), [Holds, Fails, Fails]);
+    let claim = "training with IBP improves";
+    assert_eq!([rates(1, 500), rates(1, 2000), rates(1, 1000)].map(|it| of(&it, claim)), [Holds, Fails, Open]);
+    let claim = "not all networks that are trained against";
+    assert_eq!(of(&rates(1, 1000), claim), Open);
+    let apart = changed(|it| {
+        for (number, network) in it.trained.iter_mut().enumerate() {
+            network.flips = [Ends { runs: 100_000, masked: 0, class: 100 * (number as u64 + 1) }; 2];
+        }
+    });
+    assert_eq!(of(&apart, claim), Holds);
+    let slower = |by: f64| {
+        changed(|it| {
+            it.trained.iter_mut().for_each(|it| it.training.seconds = if it.training.inject { by } else { 1.0 })
+        })
+    };
+    assert_eq!([slower(1.01), slower(1.2)].map(|it| of(&it, "and no time")), [Holds, Fails]);
+}
+
+#[test]
+fn kernels_make_the_bytes_of_the_network_and_leave_several_neurons_changed() {
+    let found = measured().kernels;
+    assert_eq!(found.len(), 12);
+    for it in &found {
+        let sum = it.found.masked + it.found.due + it.found.undecided + it.found.corrupted().runs;
+        assert_eq!((sum, it.found.flips.runs), (it.found.runs, 400), "{} {}", it.layer, it.form.word());
+        assert!(it.found.neurons >= it.found.corrupted().runs && it.found.one_bit > 0);
+    }
+    let several = |form| {
+        let of = found.iter().filter(move |it| it.form == form);
+        of.map(|it| it.found.corrupted().runs - it.found.patterns[&NeuronPattern::Single].runs).sum::<u64>()
+    };
+    assert!(several(KernelForm::Tiled) > 20 * several(KernelForm::Direct).max(1));
 }
 
 #[test]

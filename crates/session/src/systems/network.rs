@@ -60,13 +60,13 @@ impl System for NetworkSystem {
     }
 
     fn criteria(&self) -> Criteria {
-        nn::observe::criteria()
+        self.0.task().criteria()
     }
 
     fn notes(&self) -> Vec<String> {
         let accuracy = self.0.accuracy();
         let (right, images) = (accuracy.right, accuracy.images);
-        vec![format!("{right} of {images} images are classified as labelled; faults are in runs of these")]
+        vec![format!("{right} of {images} images {}; faults are in runs of these", self.0.task().when_right())]
     }
 
     fn parts(&self) -> Vec<SystemPart> {
