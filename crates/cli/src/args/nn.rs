@@ -5,6 +5,7 @@ use super::engine;
 use campaign::Engine;
 use clap::{Args as Group, Subcommand};
 use methods::convolution::KernelForm;
+use nn::filr::NeuronFault;
 use nn::{ImageFiles, NetworkSource, ValueFormat};
 use std::path::PathBuf;
 
@@ -170,10 +171,21 @@ fn kernel_form(word: &str) -> Result<KernelForm, String> {
     KernelForm::parse(word).ok_or_else(|| "expected direct or tiled".to_owned())
 }
 
+fn neuron_fault(word: &str) -> Result<NeuronFault, String> {
+    match word {
+        "flip" => Ok(NeuronFault::Flip),
+        "random" => Ok(NeuronFault::Random),
+        _ => Err("expected flip or random".to_owned()),
+    }
+}
+
 #[derive(Debug, Group)]
 pub(crate) struct Filr {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
+    /// flip: one bit of a neuron's byte flips (FxP-Flip of the thesis); random: it becomes any byte (FxP-Rand)
+    #[arg(long, value_name = "flip|random", default_value = "flip", value_parser = neuron_fault)]
+    pub(crate) model: NeuronFault,
     /// Write the network with what is chosen as an ONNX file: filters once more, a comparison, and an output `rerun`
     #[arg(long, value_name = "F.onnx")]
     pub(crate) protected: Option<PathBuf>,

@@ -173,6 +173,7 @@ fn filr(args: &args::Filr, technique: Technique) -> Result<Code, Failure> {
         analysis_share: args.analysis,
         target: args.target,
         exhaustive_images: args.exhaustive,
+        fault: args.model,
         threads: args.jobs.unwrap_or_else(cores),
         ..Settings::default()
     };
@@ -205,7 +206,7 @@ fn filr(args: &args::Filr, technique: Technique) -> Result<Code, Failure> {
         };
         let mut tables = match technique {
             Technique::Maps => of_maps(),
-            Technique::Inferences => vec![thresholds(&found)],
+            Technique::Inferences => vec![thresholds(&found), few(&found)],
             Technique::Both => of_maps().into_iter().chain([protections(&found)]).collect(),
         };
         tables.push(costs(&found));
@@ -258,6 +259,26 @@ fn thresholds(found: &Filr) -> Table {
             ]);
         }
     }
+    table
+}
+
+/// Thresholds that few injections choose.
+fn few(found: &Filr) -> Table {
+    let columns =
+        ["Top2Diff of", "injections", "SDCs", "threshold", "of all", "coverage of all", "inferences run again"];
+    let mut table = Table::new("Thresholds of nine tenths that few injections choose", &columns);
+    let row = |it: &nn::filr::document::FewInjections| {
+        vec![
+            Cell::text(it.reading.word()),
+            Cell::Count(it.injections),
+            Cell::Count(it.sdcs),
+            Cell::Number(it.threshold),
+            Cell::Number(it.threshold_of_all),
+            Cell::Share(it.coverage),
+            Cell::Share(it.overhead),
+        ]
+    };
+    table.rows = found.few.iter().map(row).collect();
     table
 }
 

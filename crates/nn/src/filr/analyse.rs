@@ -11,8 +11,8 @@ use crate::filr::combine::{Combination, cheapest, combinations};
 use crate::filr::convergence::{ExhaustiveComparison, compare};
 use crate::filr::deploy::{Deployed, DeployedOrder, Deployment, Protection};
 use crate::filr::document::{
-    Correlation, Cost, FORMAT, Filr, FilrSweep, FlrCurve, HeuristicCurve, IlrCurve, Injections, MapRow, Sets,
-    SweepPoint,
+    Correlation, Cost, FORMAT, FewInjections, Filr, FilrSweep, FlrCurve, HeuristicCurve, IlrCurve, Injections, MapRow,
+    Sets, SweepPoint,
 };
 use crate::filr::exhaustive::judge_all;
 use crate::filr::flr::{CurvePoint, curve, order, order_of, points};
@@ -20,6 +20,7 @@ use crate::filr::heuristics::{HEURISTICS, Heuristic, estimate};
 use crate::filr::ilr::{ThresholdPoint, sweep};
 use crate::filr::inject::{Campaign, Progress, Work, campaign};
 use crate::filr::maps::{FeatureMap, all_macs, by_macs, feature_maps};
+use crate::filr::neuron_fault::Injecting;
 use crate::filr::notes::notes;
 use crate::filr::order::{ORDERS, Order};
 use crate::filr::sets::{AnalysisSet, DeploymentSet, divide};
@@ -67,7 +68,8 @@ pub fn analyse(
     let swept = maps.iter().map(|map| map.neurons * 8).sum::<u64>() * settings.exhaustive_images as u64;
     let all = first + later + swept;
     let mut told = |done: u64, _: u64| progress(done, all);
-    let Campaign { table, half } = campaign(&analysis, &maps, each, settings.seed, work, &mut told)?;
+    let injecting = Injecting { count: each, seed: settings.seed, fault: settings.fault };
+    let Campaign { table, half, few } = campaign(&analysis, &maps, injecting, work, &mut told)?;
     let heuristics = heuristic_curves(&table, estimate(&analysis, &maps, work)?);
     let sets = Sets {
         analysis_share: settings.analysis_share,
@@ -83,7 +85,7 @@ pub fn analyse(
     let first_maps = ends.iter().map(|end| Protection::of_maps(&order[..end.maps]));
     let finished: Vec<Protection> = chosen.iter().cloned().chain(first_maps).collect();
     let mut told = |done: u64, _: u64| progress(first + done, all);
-    let mut deployment = open(deployment, &finished, &maps, (later, settings.seed), work, &mut told)?;
+    let mut deployment = open(deployment, &finished, &maps, Injecting { count: later, ..injecting }, work, &mut told)?;
     if let Some(deployment) = &mut deployment {
         let alone = deployment.protections.split_off(chosen.len());
         deployment.flr = ends.iter().zip(&alone).filter_map(|(end, found)| deployed_order(end, found)).collect();
@@ -104,6 +106,7 @@ pub fn analyse(
         seed: settings.seed,
         target: settings.target,
         order: settings.order,
+        fault: settings.fault,
         sets,
         injections,
         maps: rows,
@@ -111,6 +114,11 @@ pub fn analyse(
         heuristics,
         exhaustive,
         ilr: ilr_curves(&table),
+        few: few
+            .iter()
+            .flat_map(|few| READINGS.map(|reading| few_injections(few, &table, reading)))
+            .flatten()
+            .collect(),
         costs: costs(&table, settings.order),
         filr: filr.into(),
         correlations: correlations(&table),
@@ -123,20 +131,40 @@ pub fn analyse(
 const NO_TRUTH: &str = "Every fault of the images that were asked for was run, and none changed the class: orders cannot be held against them. \
                         Ask for more images.";
 
+/// The threshold of Top2Diff by which some injections cover nine tenths, and the coverage of all injections by it; none if none of
+/// them changed the class.
+fn few_injections(few: &Table, all: &Table, reading: Reading) -> Option<FewInjections> {
+    let chosen = sweep(few, Criterion::Top2Diff, reading).into_iter().find(|point| point.coverage >= NINE_TENTHS)?;
+    let by_all = sweep(all, Criterion::Top2Diff, reading);
+    let of = |threshold: f64| by_all.iter().find(|point| point.threshold >= threshold);
+    Some(FewInjections {
+        reading,
+        injections: few.tallies().iter().map(|tally| tally.injections).sum(),
+        sdcs: few.sdcs(),
+        threshold: chosen.threshold,
+        coverage: of(chosen.threshold)?.coverage,
+        overhead: of(chosen.threshold)?.overhead,
+        threshold_of_all: by_all.iter().find(|point| point.coverage >= NINE_TENTHS)?.threshold,
+    })
+}
+
+/// The coverage that thresholds of few injections are chosen for.
+const NINE_TENTHS: f64 = 0.9;
+
 /// Opens the deployment set if something was chosen; without an image that is right there is nothing to measure.
 fn open(
     set: DeploymentSet<'_>,
     chosen: &[Protection],
     maps: &[FeatureMap],
-    (injections, seed): (u64, u64),
+    injecting: Injecting,
     work: Work<'_>,
     progress: Progress<'_>,
 ) -> Result<Option<Deployment>, FilrError> {
     if chosen.is_empty() {
         return Ok(None);
     }
-    let seed = Draws::new(seed, DEPLOYMENT_SEED).next();
-    match set.open(chosen, maps, (injections, seed), work, progress) {
+    let seed = Draws::new(injecting.seed, DEPLOYMENT_SEED).next();
+    match set.open(chosen, maps, Injecting { seed, ..injecting }, work, progress) {
         Ok(deployment) => Ok(Some(deployment)),
         Err(FilrError::NoneRight { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -10,6 +10,7 @@ use crate::filr::certainty::{Criterion, READINGS, Reading};
 use crate::filr::combine::{Combination, overhead};
 use crate::filr::inject::{Progress, Work, inject};
 use crate::filr::maps::{FeatureMap, duplication};
+use crate::filr::neuron_fault::Injecting;
 use crate::filr::sets::DeploymentSet;
 use crate::filr::settings::FilrError;
 use crate::filr::share::Share;
@@ -116,7 +117,7 @@ impl DeploymentSet<'_> {
         self,
         protections: &[Protection],
         maps: &[FeatureMap],
-        (injections, seed): (u64, u64),
+        Injecting { count: injections, seed, fault }: Injecting,
         work: Work<'_>,
         progress: Progress<'_>,
     ) -> Result<Deployment, FilrError> {
@@ -136,7 +137,7 @@ impl DeploymentSet<'_> {
                 }
                 let mut draws = Draws::new(seed, run);
                 let &map = by_macs.find(draws.below(by_macs.total())?)?.0;
-                let effect = inject(&part, delta, maps.get(map)?, &mut draws)?;
+                let effect = inject(&part, delta, maps.get(map)?, fault, &mut draws)?;
                 found.extend(effect.filter(|effect| effect.mismatch).map(|effect| (map, effect.seen)));
             }
             Some(found)

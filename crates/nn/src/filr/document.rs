@@ -10,6 +10,7 @@ use crate::filr::deploy::Deployment;
 use crate::filr::flr::CurvePoint;
 use crate::filr::heuristics::Heuristic;
 use crate::filr::ilr::ThresholdPoint;
+use crate::filr::neuron_fault::NeuronFault;
 use crate::filr::order::Order;
 use crate::filr::share::Share;
 
@@ -31,6 +32,8 @@ pub struct Filr {
     pub target: f64,
     /// By which measure combinations take feature maps.
     pub order: Order,
+    /// The fault of a neuron.
+    pub fault: NeuronFault,
     /// The images.
     pub sets: Sets,
     /// The injections of the analysis set.
@@ -45,6 +48,8 @@ pub struct Filr {
     pub exhaustive: Option<ExhaustiveComparison>,
     /// ILR: coverage and overhead at each threshold, by each criterion and reading.
     pub ilr: Vec<IlrCurve>,
+    /// Thresholds that few injections choose.
+    pub few: Vec<FewInjections>,
     /// FILR: the combinations at each threshold, by either reading.
     pub filr: Vec<FilrSweep>,
     /// What targets cost by each technique.
@@ -153,6 +158,25 @@ pub struct IlrCurve {
     pub reading: Reading,
     /// Every threshold from 0 to 1; empty if no injection changed the class.
     pub points: Vec<ThresholdPoint>,
+}
+
+/// A threshold of Top2Diff chosen by some of the injections for a coverage of nine tenths.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FewInjections {
+    /// Of which run Top2Diff is read.
+    pub reading: Reading,
+    /// How many injections chose it.
+    pub injections: u64,
+    /// Those of them that changed the class.
+    pub sdcs: u64,
+    /// The threshold.
+    pub threshold: f64,
+    /// The coverage of all injections by it, 0 to 1.
+    pub coverage: f64,
+    /// The share of images that are run again by it, 0 to 1.
+    pub overhead: f64,
+    /// The threshold that all injections choose.
+    pub threshold_of_all: f64,
 }
 
 /// FILR by one reading.

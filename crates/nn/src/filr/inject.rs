@@ -7,6 +7,7 @@ use stats::Draws;
 
 use crate::delta::Delta;
 use crate::filr::maps::FeatureMap;
+use crate::filr::neuron_fault::{Injecting, NeuronFault};
 use crate::filr::part::Part;
 use crate::filr::sets::AnalysisSet;
 use crate::filr::settings::FilrError;
@@ -80,17 +81,21 @@ pub struct Campaign {
     pub table: Table,
     /// The first half of them in each feature map; none if there is one injection for each.
     pub half: Option<Table>,
+    /// The first hundredth and the first thousandth of them in each feature map, where these are some.
+    pub few: Vec<Table>,
 }
 
-/// Injects into every feature map, `each` times: an image that is right, a neuron and a bit, each with the same chance.
+/// By how much injections of a feature map are divided, for tables of the first of them.
+const DIVISORS: [u64; 3] = [2, 100, 1000];
+
+/// Injects into every feature map, `count` times: an image that is right and a neuron, each with the same chance.
 ///
 /// # Errors
 /// When no image is right, or somebody asks to stop.
 pub fn campaign(
     set: &AnalysisSet<'_>,
     maps: &[FeatureMap],
-    each: u64,
-    seed: u64,
+    Injecting { count: each, seed, fault }: Injecting,
     work: Work<'_>,
     progress: Progress<'_>,
 ) -> Result<Campaign, FilrError> {
@@ -102,36 +107,46 @@ pub fn campaign(
     }
     let all = each * maps.len() as u64;
     let of_map = |delta: &mut Delta<'_>, map: usize| {
-        let (mut tally, mut half) = (Tally::default(), Tally::default());
+        let (mut tally, mut firsts) = (Tally::default(), DIVISORS.map(|_| Tally::default()));
         for injection in 0..each {
-            if injection == each / 2 {
-                half.clone_from(&tally);
+            for (first, divisor) in firsts.iter_mut().zip(DIVISORS) {
+                if injection == each / divisor {
+                    first.clone_from(&tally);
+                }
             }
             if work.is_stopped() {
                 return None;
             }
             let mut draws = Draws::new(seed, map as u64 * each + injection);
-            tally.count(inject(part, delta, &maps[map], &mut draws)?.as_ref());
+            tally.count(inject(part, delta, &maps[map], fault, &mut draws)?.as_ref());
         }
-        Some((tally, half))
+        Some((tally, firsts))
     };
     let tallies = work.parts(network, maps.len(), of_map, &mut |done| progress(done as u64 * each, all))?;
-    let (tallies, halves): (Vec<Tally>, Vec<Tally>) = tallies.into_iter().unzip();
+    let (tallies, firsts): (Vec<Tally>, Vec<[Tally; 3]>) = tallies.into_iter().unzip();
     let table = |tallies| Table::new(maps.to_vec(), tallies, part.facts().to_vec());
-    let half = if each > 1 { Some(table(halves)?) } else { None };
-    Ok(Campaign { table: table(tallies)?, half })
+    let first = |at: usize| {
+        let some = each >= DIVISORS[at];
+        some.then(|| table(firsts.iter().map(|firsts| firsts[at].clone()).collect())).transpose()
+    };
+    let few = [first(1)?, first(2)?].into_iter().flatten().collect();
+    Ok(Campaign { table: table(tallies)?, half: first(0)?, few })
 }
 
-/// Draws an image, a neuron of the feature map and a bit, and runs the fault. None if there is nothing to draw from.
+/// Draws an image, a neuron of the feature map and what happens to it, and runs the fault. None if there is nothing to draw from.
 pub(crate) fn inject(
     part: &Part<'_>,
     delta: &mut Delta<'_>,
     map: &FeatureMap,
+    fault: NeuronFault,
     draws: &mut Draws,
 ) -> Option<Option<Effect>> {
     let image = *draws.one_of(part.right())?;
     let position = draws.below(map.neurons)? as usize;
-    let model = Model::single(draws.below(8)? as u32);
+    let model = match fault {
+        NeuronFault::Flip => Model::single(draws.below(8)? as u32),
+        NeuronFault::Random => Model::Value(draws.below(256)?.into()),
+    };
     let channels = part.network().output(map.layer).shape.channels;
     let hit = Hit::neuron(map.layer, position * channels + map.channel, model);
     Some(part.effect(delta, image, &hit))

@@ -32,6 +32,7 @@ pub mod heuristics;
 pub mod ilr;
 pub mod inject;
 pub mod maps;
+pub mod neuron_fault;
 mod notes;
 pub mod order;
 mod part;
@@ -42,6 +43,7 @@ pub mod table;
 
 pub use analyse::analyse;
 pub use document::Filr;
+pub use neuron_fault::{Injecting, NeuronFault};
 pub use order::Order;
 pub use sets::{AnalysisSet, DeploymentSet};
 pub use settings::{FilrError, Settings};

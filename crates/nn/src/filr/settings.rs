@@ -1,5 +1,6 @@
 //! What an analysis is told, and why there is none.
 
+use crate::filr::neuron_fault::NeuronFault;
 use crate::filr::order::Order;
 
 /// What an analysis is told.
@@ -19,6 +20,8 @@ pub struct Settings {
     pub order: Order,
     /// Images of the analysis set of which every fault is judged, to hold estimates against; 0 for none.
     pub exhaustive_images: usize,
+    /// The fault of a neuron.
+    pub fault: NeuronFault,
     /// How many threads run injections, at least 1; results do not depend on it.
     pub threads: usize,
 }
@@ -33,6 +36,7 @@ impl Default for Settings {
             target: 1.0,
             order: Order::Loss,
             exhaustive_images: 0,
+            fault: NeuronFault::Flip,
             threads: 1,
         }
     }
@@ -103,6 +107,13 @@ impl Settings {
         if self.deployment_injections.is_some_and(|runs| runs == 0 || runs > 1 << 60) {
             let found = self.deployment_injections.unwrap_or(0).to_string();
             return wrong("injections of the deployment set", "from 1 to 2^60", found);
+        }
+        if self.exhaustive_images > 0 && self.fault != NeuronFault::Flip {
+            return wrong(
+                "images of which every fault is judged",
+                "0 where a neuron becomes a random number",
+                self.exhaustive_images.to_string(),
+            );
         }
         if self.threads == 0 {
             return wrong("threads", least_one, self.threads.to_string());

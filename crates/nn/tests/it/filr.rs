@@ -11,7 +11,7 @@ use nn::filr::combine::{cheapest, combinations};
 use nn::filr::inject::{Work, campaign};
 use nn::filr::maps::feature_maps;
 use nn::filr::sets::divide;
-use nn::filr::{Filr, FilrError, Order, Settings, Table, analyse};
+use nn::filr::{Filr, FilrError, Injecting, NeuronFault, Order, Settings, Table, analyse};
 use nn::forward::{forward, top_class};
 use nn::hit::Hit;
 use nn::images::{Images, Shown};
@@ -29,13 +29,18 @@ fn filr(target: &NetworkTarget, settings: &Settings) -> Filr {
     analyse(target, settings, &GO_ON, &mut |_, _| {}).unwrap()
 }
 
+/// Flips, as many in each feature map.
+fn flips(count: u64, seed: u64) -> Injecting {
+    Injecting { count, seed, fault: NeuronFault::Flip }
+}
+
 /// A table of the bundled network, made once.
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
         let (analysis, _) = divide(fashion(), 0.8, 7);
         let work = Work { threads: 2, stop: &GO_ON };
-        campaign(&analysis, &feature_maps(fashion().network()), 512, 7, work, &mut |_, _| {}).unwrap().table
+        campaign(&analysis, &feature_maps(fashion().network()), flips(512, 7), work, &mut |_, _| {}).unwrap().table
     })
 }
 
@@ -144,7 +149,7 @@ fn rates_by_feature_map_agree_with_a_plain_campaign_over_all_neurons() {
 fn half_of_the_injections_is_what_half_as_many_come_to() {
     let (analysis, _) = divide(fashion(), 0.8, 7);
     let (maps, work) = (feature_maps(fashion().network()), Work { threads: 2, stop: &GO_ON });
-    let made = |each| campaign(&analysis, &maps[..3], each, 7, work, &mut |_, _| {}).unwrap();
+    let made = |each| campaign(&analysis, &maps[..3], flips(each, 7), work, &mut |_, _| {}).unwrap();
     // The first feature map has the same runs, whatever their number.
     let (all, half) = (made(1000), made(500));
     assert_eq!(all.half.unwrap().tallies()[0], half.table.tallies()[0]);
@@ -246,7 +251,7 @@ fn counts_and_losses_are_those_of_whole_runs_of_the_same_draws() {
     let (analysis, _) = divide(fashion(), 0.8, 11);
     let maps: Vec<_> = feature_maps(network).into_iter().step_by(9).collect();
     let (each, work) = (60_u64, Work { threads: 2, stop: &GO_ON });
-    let table = campaign(&analysis, &maps, each, 11, work, &mut |_, _| {}).unwrap().table;
+    let table = campaign(&analysis, &maps, flips(each, 11), work, &mut |_, _| {}).unwrap().table;
     let top = |image: usize| top_class(fashion().golden_run(image).logits());
     let is_right = |&image: &usize| top(image) == usize::from(labels[image]);
     let right: Vec<usize> = analysis.images().iter().copied().filter(is_right).collect();
