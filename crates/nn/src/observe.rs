@@ -92,12 +92,12 @@ pub fn top_value<T: Copy + Into<f64>>(logits: &[T]) -> usize {
 }
 
 /// Things that are other or are not: how far apart their numbers are means nothing.
-fn count(name: &str, differing: usize, of: usize) -> OutputDiff {
+pub(crate) fn count(name: &str, differing: usize, of: usize) -> OutputDiff {
     let found: Vec<f64> = (0..of).map(|at| if at < differing { 2.0 } else { 1.0 }).collect();
     compare(name, &vec![1.0; of], &found)
 }
 
-fn compare(name: &str, golden: &[f64], found: &[f64]) -> OutputDiff {
+pub(crate) fn compare(name: &str, golden: &[f64], found: &[f64]) -> OutputDiff {
     let mut diff = OutputDiff::equal(name, golden.len() as u64);
     let (mut sum, mut squares, mut whole) = (0.0, 0.0, 0.0);
     for (golden, found) in golden.iter().zip(found) {

@@ -16,6 +16,7 @@ mod floats;
 mod gradient;
 mod heuristics;
 mod kit;
+mod language;
 mod protected;
 mod pytorchfi;
 mod qdq;
