@@ -18,11 +18,13 @@
 //! - [`minotaur`]: small inputs that stand for large ones;
 //! - [`regional`]: regions of the program, by source lines, kernels and iterations, compared;
 //! - [`convolution`]: no method, but a layer of a network as a kernel: which neurons faults in it leave changed;
+//! - [`decoding`]: no method, but which tokens of a language model faults change, and for how long;
 //! - [`hardening`]: no method of choosing, but of protecting: instructions duplicated and compared;
 //! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
 pub mod approxilyzer;
 pub mod convolution;
+pub mod decoding;
 pub mod druto;
 pub mod gpu_qin;
 pub mod hardening;

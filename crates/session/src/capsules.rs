@@ -2,6 +2,7 @@
 
 use crate::bundled;
 use crate::error::{ErrorKind, SessionError};
+use crate::languages;
 use crate::names::absolute_name;
 use crate::networks;
 use capsule::Capsule;
@@ -21,6 +22,11 @@ pub fn open(name: &str) -> Result<Arc<Capsule>, SessionError> {
     if let Some(network) = networks::named(name) {
         let message = format!("open the capsule `{name}`: it is a neural network");
         let help = format!("`beamline nn info {network}` and `beamline nn campaign {network}` are about it");
+        return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
+    }
+    if let Some(model) = languages::named(name) {
+        let message = format!("open the capsule `{name}`: it is a language model");
+        let help = format!("`beamline nn generate {model}` is about it");
         return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
     }
     let path = Path::new(name);

@@ -26,6 +26,7 @@ pub mod capsules;
 pub mod contract;
 mod error;
 pub mod inputs;
+pub mod languages;
 mod names;
 pub mod networks;
 mod open;

@@ -214,12 +214,15 @@ impl Session {
         campaign::run_in_memory(self.target(), &self.config, stop, told)
     }
 
-    /// What the method that chose the sites makes of the rows; none if no method did.
+    /// The reading of the rows by the method that chose the sites, or by the target system itself; none if neither has one.
     ///
     /// # Errors
     /// If the rows cannot be read.
     pub fn estimates(&self, results: &Results) -> Result<Option<Estimates>, StoreError> {
-        self.method.as_ref().map(|method| method.estimates(results)).transpose()
+        match &self.method {
+            Some(method) => method.estimates(results).map(Some),
+            None => self.system.estimates(results),
+        }
     }
 
     /// What makes outputs good: what was said, and what the capsule says.

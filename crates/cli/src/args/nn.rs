@@ -6,7 +6,7 @@ use campaign::Engine;
 use clap::{Args as Group, Subcommand};
 use methods::convolution::KernelForm;
 use nn::filr::NeuronFault;
-use nn::{ImageFiles, NetworkSource, ValueFormat};
+use nn::{ImageFiles, LanguageSource, NetworkSource, ValueFormat};
 use std::path::PathBuf;
 
 /// A command about networks.
@@ -24,6 +24,9 @@ pub(crate) enum Network {
     Inject(NetworkInject),
     /// Run a convolution as a CUDA kernel, hit its instructions, and see which neurons that changes and what they do to the class
     Kernel(NetworkKernel),
+    /// Irradiate the generation of text by a small language model: activations, weights, biases, or stored keys and values; which
+    /// tokens change, and for how long
+    Generate(Box<Generate>),
     /// Choose which feature maps to make twice (FLR) and which inferences to run again (ILR)
     Filr(Filr),
     /// Choose which feature maps to make twice
@@ -120,6 +123,46 @@ pub(crate) struct NetworkCampaign {
     pub(crate) resources: Resources,
     #[command(flatten)]
     pub(crate) choose: Choose,
+}
+
+/// A campaign on generations, in the words of all others; the same as `beamline campaign language:MODEL`.
+#[derive(Debug, Group)]
+pub(crate) struct Generate {
+    /// A bundled language model, or a file of safetensors with the tensors of GPT-2; --kernel names layers, --group classes of them
+    #[arg(value_name = "MODEL", default_value = "language")]
+    pub(crate) model: String,
+    /// Continue these prompts, JSON such as [{"prompt": "The store "}] [default: those of the bundled model]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prompts: Option<PathBuf>,
+    /// Store values as fp32, fp16 or bf16 [default: fp32]
+    #[arg(long, value_name = "fp32|fp16|bf16", value_parser = float_format)]
+    pub(crate) format: Option<ValueFormat>,
+    /// The operand that is hit: activation (the stored result of a layer, at one step), weight or bias (from one step to the end),
+    /// or cache (a stored key or value of an earlier position, from one step to the end) [default: activation]
+    #[arg(long = "where", value_name = "activation|weight|bias|cache", conflicts_with = "target")]
+    pub(crate) operand: Option<String>,
+    /// Prompts by their numbers, for example 17 or 0-9 [default: all]
+    #[arg(long, value_name = "RANGE", value_delimiter = ',', conflicts_with = "iterations")]
+    pub(crate) prompt: Vec<String>,
+    /// Run this one fault instead, and show the text with it below the text without it, such as
+    /// prompt=3,step=17,layer=h0.k,tensor=cache,at=21:5,model=flip,bits=30
+    #[arg(long, value_name = "FAULT")]
+    pub(crate) show: Option<String>,
+    /// Engine: auto, delta or full [default: auto]
+    #[arg(long, value_name = "ENGINE", value_parser = engine::engine)]
+    pub(crate) engine: Option<Engine>,
+    #[command(flatten)]
+    pub(crate) resources: Resources,
+    #[command(flatten)]
+    pub(crate) choose: Choose,
+}
+
+impl Generate {
+    /// The model with its prompts.
+    pub(crate) fn source(&self) -> LanguageSource {
+        let (model, prompts) = (self.model.clone(), self.prompts.clone());
+        LanguageSource { model, prompts, format: self.format.unwrap_or_default() }
+    }
 }
 
 #[derive(Debug, Group)]

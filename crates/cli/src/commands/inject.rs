@@ -6,7 +6,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Choices, NamedSite, Site};
 use fault::Fault;
-use nn::NetworkSource;
+use nn::{LanguageSource, NetworkSource};
 use outcome::{End, FirstUse, Host, Observation, Outcome, OutputDiff, classify};
 use serde::Serialize;
 use session::Session;
@@ -54,6 +54,12 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
 pub(crate) fn in_network(network: &NetworkSource, fault: &str, json: bool) -> Result<Code, Failure> {
     let capsule = Some(session::networks::name(network)?);
     one(&session::open(Choices { capsule, ..Choices::default() })?, fault, json)
+}
+
+/// Runs one fault of a language model, and shows what it came to, but not the text.
+pub(crate) fn in_language(model: &LanguageSource, fault: &str) -> Result<Code, Failure> {
+    let capsule = Some(session::languages::name(model)?);
+    one(&session::open(Choices { capsule, ..Choices::default() })?, fault, false)
 }
 
 fn one(session: &Session, fault: &str, json: bool) -> Result<Code, Failure> {

@@ -4,6 +4,7 @@ pub(crate) mod bounds;
 pub(crate) mod campaign;
 mod comparison;
 pub(crate) mod docs;
+pub(crate) mod generate;
 pub(crate) mod harden;
 pub(crate) mod harden_choice;
 mod harden_executable;

@@ -2,9 +2,9 @@
 
 use crate::args;
 use crate::commands::bounds::FailConditions;
-use crate::commands::inject;
 use crate::commands::irradiate::{EndOptions, chosen, create, opened};
 use crate::commands::study::failure;
+use crate::commands::{generate, inject};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
@@ -31,6 +31,7 @@ pub(crate) fn answer(command: &args::Network) -> Result<Code, Failure> {
         args::Network::Sweep(choices) => irradiate(choices, true),
         args::Network::Inject(one) => inject::in_network(&one.files.of(&one.network), &one.fault, one.json),
         args::Network::Kernel(args) => kernel(args),
+        args::Network::Generate(args) => generate::answer(args),
         args::Network::Filr(args) => filr(args, Technique::Both),
         args::Network::Flr(args) => filr(args, Technique::Maps),
         args::Network::Ilr(args) => filr(args, Technique::Inferences),

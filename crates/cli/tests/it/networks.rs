@@ -247,3 +247,46 @@ fn runs_that_stop_early_are_counted_and_bits_have_a_table() {
     let zero = ["nn", "campaign", "--model", "zero", "--runs", "50", "--out", path(&out)];
     assert!(!stdout(&run(&zero)).contains("\nbit "));
 }
+
+#[test]
+fn generations_are_irradiated_and_shown_with_what_a_fault_changes() {
+    let dir = TempDir::new().unwrap();
+    for (operand, layers) in [("activation", 23..24), ("weight", 14..20), ("cache", 4..5)] {
+        let out = dir.path().join(operand);
+        let words = ["nn", "generate", "--where", operand, "--runs", "1500", "--seed", "1", "--json", "--out"];
+        let found = json(&[&words[..], &[path(&out)]].concat());
+        assert_eq!(found["runs"]["landed"].as_u64(), Some(1500), "{operand}");
+        let parts = found["method"]["layers"].as_array().unwrap();
+        assert_eq!(found["method"]["format"].as_str(), Some("beamline.generation/1"));
+        assert!(layers.contains(&parts.len()), "{operand}: {}", parts.len());
+        let all = &found["method"]["operands"][0];
+        assert!(all["low"].as_f64() <= all["rate"].as_f64() && all["rate"].as_f64() <= all["high"].as_f64());
+        let (span, changed) = (&all["span"], all["changed"].as_u64().unwrap());
+        assert!(changed > 0 && span["lower"].as_u64() <= span["upper"].as_u64(), "{operand}: {all}");
+        let bad = found["outcomes"]["sdc"]["count"].as_u64().unwrap();
+        assert!(bad >= changed, "{operand}: {bad} {changed}");
+    }
+    let out = dir.path().join("text");
+    let text = stdout(&run(&["nn", "generate", "--runs", "300", "--out", path(&out)]));
+    assert!(text.contains("Tokens that faults change") && text.contains("h0.attention"), "{text}");
+    let changed = rows(&out).into_iter().find_map(|row| {
+        let Finding::Seen { observation, .. } = row.finding else { return None };
+        observation.outputs.iter().any(|it| it.name == "tokens" && it.differing > 0).then_some(row.site)
+    });
+    let id = changed.unwrap().fault().unwrap().to_owned();
+    let text = stdout(&run(&["nn", "generate", "--show", &id]));
+    assert!(["  golden   ", "  faulty   ", " ^"].iter().all(|part| text.contains(part)), "{text}");
+    assert!(!json(&["nn", "generate", "--show", &id, "--json"])["differing"].as_array().unwrap().is_empty());
+    for (words, part) in [
+        (&["nn", "generate", "nope", "--runs", "5"][..], "find the language model `nope`: there are `language`"),
+        (&["nn", "generate", "--where", "melt", "--runs", "5"], "of a language model it is activation"),
+        (&["nn", "generate", "--kernel", "h7.q", "--runs", "5"], "select the layer `h7.q`: there are embed"),
+        (&["nn", "generate", "--prompt", "64", "--runs", "5"], "their numbers are 0 to 63"),
+        (&["nn", "generate", "--show", "prompt=1"], "read a fault of a generation: it has no `step`"),
+        (&["info", "language:language"], "it is a language model"),
+        (&["campaign", "language:language", "--fuel", "3", "--runs", "5"], "choose `fuel` of a language model"),
+    ] {
+        let output = run(words);
+        assert!(!output.status.success() && stderr(&output).contains(part), "{words:?}: {}", stderr(&output));
+    }
+}

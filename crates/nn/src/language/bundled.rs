@@ -12,7 +12,7 @@ use crate::float::ValueFormat;
 pub struct BundledModel {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A line about it.
     pub about: &'static str,
     file: &'static [u8],
     prompts: &'static [u8],
@@ -40,7 +40,7 @@ pub struct LanguageSource {
 /// Why a model and prompts cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum LanguageError {
-    /// There is no model of that name.
+    /// No model has that name.
     #[error("find the language model `{name}`: there are {}; or name a file of safetensors", names())]
     Name {
         /// The name.
@@ -85,7 +85,9 @@ pub enum LanguageError {
         reason: String,
     },
     /// The model has another alphabet.
-    #[error("generate text by `{name}`: it has {tokens} tokens; expected {ALPHABET}, the newline and the printable characters of ASCII")]
+    #[error(
+        "generate text by `{name}`: it has {tokens} tokens; expected {ALPHABET}, the newline and the printable characters of ASCII"
+    )]
     Alphabet {
         /// The model.
         name: String,
@@ -125,7 +127,7 @@ impl LanguageSource {
         let of_json = |error: serde_json::Error| LanguageError::Prompts { message: error.to_string() };
         let read: Vec<Prompt> = serde_json::from_slice(prompts).map_err(of_json)?;
         if read.is_empty() {
-            return Err(LanguageError::Prompts { message: "there is no prompt".to_owned() });
+            return Err(LanguageError::Prompts { message: "the list is empty".to_owned() });
         }
         let most = (model.shape().context + 1).saturating_sub(STEPS);
         let of_prompt = |(number, prompt): (usize, &Prompt)| {

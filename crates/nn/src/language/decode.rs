@@ -87,7 +87,7 @@ pub struct Decoder {
     logits: Vec<f32>,
 }
 
-/// What is done to the results of parts.
+/// How results of parts are stored, and the fault that changes one.
 struct Storing {
     format: ValueFormat,
     hit: Option<OutputHit>,

@@ -1,11 +1,11 @@
-//! What campaigns on generations do, in sentences for reports.
+//! Campaigns on generations, in sentences for reports.
 
 use campaign::{Description, SelectionWords};
 
 use super::target::STEPS;
 use crate::float::ValueFormat;
 
-/// What the faults of a selection are, and what they are not.
+/// The faults of a selection, and what is not hit.
 #[must_use]
 pub fn describe(words: &SelectionWords, format: ValueFormat) -> Description {
     let change = match words.model.as_deref() {

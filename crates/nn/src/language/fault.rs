@@ -90,7 +90,7 @@ pub struct GenerationHit {
     pub model: Model,
 }
 
-/// What a generation is made of, as faults have to know it.
+/// The places of generations that faults can name.
 #[derive(Clone, Copy, Debug)]
 pub struct GenerationSpace<'m> {
     /// The model.

@@ -7,7 +7,7 @@ use super::parts;
 use crate::hit::HitBits;
 use crate::observe::top_value;
 
-/// What a generation left.
+/// The tokens and the logits of a generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generation {
     /// The tokens that it chose.
@@ -19,7 +19,7 @@ pub struct Generation {
 /// A generation without a fault, with what it left for other runs to start from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoldenGeneration {
-    /// What it left.
+    /// Its tokens and its logits.
     pub generation: Generation,
     /// Its keys and values, of all positions.
     pub cache: Cache,
@@ -28,7 +28,7 @@ pub struct GoldenGeneration {
 /// A generation with a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultyGeneration {
-    /// What it left.
+    /// Its tokens and its logits.
     pub generation: Generation,
     /// The bits that were hit; none if the fault was not met.
     pub hit: Option<HitBits>,
@@ -76,7 +76,12 @@ impl Generator {
     }
 
     /// A generation from the step of the fault on, with the keys and values that the golden one has left there.
-    pub fn from_golden(&mut self, prompt: &[usize], golden: &GoldenGeneration, hit: &GenerationHit) -> FaultyGeneration {
+    pub fn from_golden(
+        &mut self,
+        prompt: &[usize],
+        golden: &GoldenGeneration,
+        hit: &GenerationHit,
+    ) -> FaultyGeneration {
         let (first, width) = (self.first_step(prompt.len(), hit), self.model.shape().tokens);
         self.cache.copy_first(&golden.cache, prompt.len() - 1 + first);
         let Generation { tokens, logits } = &golden.generation;
@@ -87,7 +92,9 @@ impl Generator {
     /// The first step that can differ: of a row of the table of positions, the one that reads it.
     fn first_step(&self, length: usize, hit: &GenerationHit) -> usize {
         match self.position_row(hit) {
-            Some(row) => (row + 1).checked_sub(length).filter(|&step| step >= hit.step).unwrap_or(self.steps).min(self.steps),
+            Some(row) => {
+                (row + 1).checked_sub(length).filter(|&step| step >= hit.step).unwrap_or(self.steps).min(self.steps)
+            }
             None => hit.step,
         }
     }

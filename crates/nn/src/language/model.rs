@@ -14,7 +14,7 @@ use super::parts::{self, ModelPart, ModelShape};
 use super::safetensors::{Tensor, TensorFile, TensorFileError, read_tensors};
 use crate::float::ValueFormat;
 
-/// What a part holds.
+/// The stored numbers of a part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
     /// Its weight, row after row.
@@ -104,9 +104,7 @@ impl Rest {
         let tensor = self.take(name).ok_or_else(|| ModelError::Missing { name: name.to_owned() })?;
         match tensor.shape == expected {
             true => Ok(tensor.values),
-            false => {
-                Err(ModelError::Shape { name: name.to_owned(), found: tensor.shape, expected: expected.to_vec() })
-            }
+            false => Err(ModelError::Shape { name: name.to_owned(), found: tensor.shape, expected: expected.to_vec() }),
         }
     }
 
@@ -135,8 +133,10 @@ impl LanguageModel {
         let found = rest.0.metadata.get("heads").cloned().unwrap_or_default();
         let heads = found.parse().ok().filter(|&heads: &usize| heads > 0 && width.is_multiple_of(heads));
         let heads = heads.ok_or(ModelError::Heads { found, width })?;
-        let mut parameters =
-            vec![Parameters { weight: table.values, ..Parameters::default() }, Parameters { weight: positions.values, ..Parameters::default() }];
+        let mut parameters = vec![
+            Parameters { weight: table.values, ..Parameters::default() },
+            Parameters { weight: positions.values, ..Parameters::default() },
+        ];
         let (mut layers, mut inner) = (0, 0);
         while let Some(first) = rest.take(&format!("h.{layers}.ln_1.weight")) {
             let h = format!("h.{layers}.");
@@ -220,7 +220,7 @@ impl LanguageModel {
         &self.head
     }
 
-    /// Replaces an element of the weight of a part, and gives the one before; none if there is no such element.
+    /// Replaces an element of the weight of a part, and gives the one before; none if the part does not have it.
     pub fn replace_weight(&mut self, part: usize, element: usize, value: f32) -> Option<f32> {
         let place = self.parameters.get_mut(part)?.weight.get_mut(element)?;
         let before = std::mem::replace(place, value);
@@ -231,7 +231,7 @@ impl LanguageModel {
         Some(before)
     }
 
-    /// Replaces an element of the bias of a part, and gives the one before; none if there is no such element.
+    /// Replaces an element of the bias of a part, and gives the one before; none if the part does not have it.
     pub fn replace_bias(&mut self, part: usize, element: usize, value: f32) -> Option<f32> {
         self.parameters.get_mut(part)?.bias.get_mut(element).map(|place| std::mem::replace(place, value))
     }

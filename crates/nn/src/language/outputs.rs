@@ -51,10 +51,5 @@ pub(super) fn outputs(golden: &Generation, found: &Generation, step: usize) -> V
         0 => OutputDiff::equal(name, of as u64),
         _ => count(name, differing, of),
     };
-    vec![
-        logits,
-        number(TOKENS, differing, golden.tokens.len()),
-        number(DELAY, delay, left),
-        number(SPAN, span, left),
-    ]
+    vec![logits, number(TOKENS, differing, golden.tokens.len()), number(DELAY, delay, left), number(SPAN, span, left)]
 }

@@ -150,16 +150,16 @@ fn known<'w>(what: &str, said: &[String], known: impl Iterator<Item = &'w str>) 
     list.dedup();
     match said.iter().find(|said| !list.contains(&said.as_str())) {
         None => Ok(()),
-        Some(unknown) => {
-            Err(TargetError::new(format!("select the {what} `{unknown}`: there are {}", list.join(", "))))
-        }
+        Some(unknown) => Err(TargetError::new(format!("select the {what} `{unknown}`: there are {}", list.join(", ")))),
     }
 }
 
 /// Refuses what a language model has nothing for.
 fn check_words(selection: &SelectionWords) -> Result<(), TargetError> {
     let refuse = |what: &str, word: &str| {
-        Err(TargetError::new(format!("select {what} `{word}`: a language model has layers, classes of them and prompts")))
+        Err(TargetError::new(format!(
+            "select {what} `{word}`: a language model has layers, classes of them and prompts"
+        )))
     };
     for (what, list) in
         [("source lines", &selection.lines), ("threads", &selection.threads), ("blocks", &selection.blocks)]

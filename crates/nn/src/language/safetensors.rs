@@ -30,7 +30,9 @@ pub struct TensorFile {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorFileError {
     /// The file ends before its header does.
-    #[error("read the header: it has {header} bytes by the first eight, and the file has {file}; it is cut off, or not safetensors")]
+    #[error(
+        "read the header: it has {header} bytes by the first eight, and the file has {file}; it is cut off, or not safetensors"
+    )]
     Truncated {
         /// The bytes of the header.
         header: u64,
@@ -52,7 +54,9 @@ pub enum TensorFileError {
         found: String,
     },
     /// Offsets that lie outside of the file, or do not fit the shape.
-    #[error("read the tensor `{name}`: its shape takes {expected} bytes, its offsets are {first} to {end}, and the file has {file} behind its header")]
+    #[error(
+        "read the tensor `{name}`: its shape takes {expected} bytes, its offsets are {first} to {end}, and the file has {file} behind its header"
+    )]
     Range {
         /// The tensor.
         name: String,
@@ -116,11 +120,11 @@ fn tensor(name: &str, entry: &Entry, data: &[u8]) -> Result<Tensor, TensorFileEr
     };
     let [first, end] = entry.data_offsets;
     let expected = entry.shape.iter().fold(size, |bytes: u64, &axis| bytes.saturating_mul(axis));
-    let range = usize::try_from(first).ok().zip(usize::try_from(end).ok()).and_then(|(first, end)| data.get(first..end));
+    let range =
+        usize::try_from(first).ok().zip(usize::try_from(end).ok()).and_then(|(first, end)| data.get(first..end));
     let found = range.filter(|found| found.len() as u64 == expected);
-    let found = found.ok_or_else(|| {
-        TensorFileError::Range { name: name(), expected, first, end, file: data.len() as u64 }
-    })?;
+    let found =
+        found.ok_or_else(|| TensorFileError::Range { name: name(), expected, first, end, file: data.len() as u64 })?;
     let values: Vec<f32> = match entry.dtype.as_str() {
         "F32" => found.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
         word => {

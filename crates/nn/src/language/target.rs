@@ -219,8 +219,7 @@ impl LanguageWorker<'_> {
             (true, false) => Tier::Delta,
         };
         let read = self.generator.reads(prompt, &run.generation.tokens, hit);
-        let landed =
-            run.hit.map(|bits| Landed { before: bits.before.into(), after: bits.after.into(), threads: 1 });
+        let landed = run.hit.map(|bits| Landed { before: bits.before.into(), after: bits.after.into(), threads: 1 });
         Observation {
             landed,
             first_use: if read { FirstUse::Read { after: 1 } } else { FirstUse::Never },

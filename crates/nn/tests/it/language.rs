@@ -2,10 +2,10 @@
 
 use campaign::{Engine, Engines as _, Planner as _, RunIndex, SelectionWords};
 use nn::LanguageSource;
+use nn::ValueFormat;
 use nn::language::prompts::{Prompt, text};
 use nn::language::safetensors::read_tensors;
 use nn::language::{GenerationFault, LanguageTarget};
-use nn::ValueFormat;
 use outcome::{Observation, Tier};
 
 fn target(format: ValueFormat) -> LanguageTarget {
@@ -41,7 +41,7 @@ fn observe(target: &LanguageTarget, engine: &str, operand: &str, runs: u64) -> V
     let selection = SelectionWords { target: Some(operand.to_owned()), ..SelectionWords::default() };
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
     let sites = target.plan(&runs, &selection, 7).unwrap();
-    let mut worker = target.worker(&Engine::from(engine)).unwrap();
+    let mut worker = target.worker(&Engine::from(engine.to_owned())).unwrap();
     for site in &sites {
         let id = site.fault().unwrap();
         assert_eq!(GenerationFault::parse(id).unwrap().to_string(), id);

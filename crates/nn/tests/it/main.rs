@@ -17,6 +17,7 @@ mod gradient;
 mod heuristics;
 mod kit;
 mod language;
+mod language_models;
 mod protected;
 mod pytorchfi;
 mod qdq;

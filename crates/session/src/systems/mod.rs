@@ -4,6 +4,7 @@ mod application;
 mod beside;
 mod capsule;
 mod gpu;
+mod language;
 mod network;
 mod program;
 mod system;
@@ -19,8 +20,14 @@ use campaign::{Config, Description};
 use debugger::CUDA_GDB;
 
 /// The kinds; a configuration is of the first that takes it.
-static KINDS: [&dyn SystemKind; 5] =
-    [&network::NetworkKind, &gpu::GpuKind, &application::ApplicationKind, &beside::BesideKind, &capsule::CapsuleKind];
+static KINDS: [&dyn SystemKind; 6] = [
+    &network::NetworkKind,
+    &language::LanguageKind,
+    &gpu::GpuKind,
+    &application::ApplicationKind,
+    &beside::BesideKind,
+    &capsule::CapsuleKind,
+];
 
 /// The kind of system that a configuration names.
 ///

@@ -20,20 +20,7 @@ impl SystemKind for NetworkKind {
     }
 
     fn check(&self, config: &Config) -> Result<(), SessionError> {
-        let words = [
-            ("fuel", config.fuel.is_some()),
-            ("addresses", config.addresses.is_some()),
-            ("contract", config.contract.is_some()),
-            ("order", config.order.is_some()),
-            ("app", config.live.is_some()),
-        ];
-        match words.into_iter().find(|(_, is_set)| *is_set) {
-            Some((word, _)) => {
-                let message = format!("choose `{word}` of a network: that is of programs on a GPU");
-                Err(SessionError::new(ErrorKind::Words, message).with_help(format!("leave `{word}` out")))
-            }
-            None => Ok(()),
-        }
+        check_words(config, "a network")
     }
 
     fn describe(&self, config: &Config) -> Description {
@@ -47,6 +34,24 @@ impl SystemKind for NetworkKind {
 
     fn open(&self, config: &Config, _: bool) -> Result<Box<dyn System>, SessionError> {
         Ok(Box::new(NetworkSystem(networks::open_named(networks::named(&config.capsule).unwrap_or_default())?)))
+    }
+}
+
+/// Refuses the words that are of programs on a GPU alone.
+pub(super) fn check_words(config: &Config, what: &str) -> Result<(), SessionError> {
+    let words = [
+        ("fuel", config.fuel.is_some()),
+        ("addresses", config.addresses.is_some()),
+        ("contract", config.contract.is_some()),
+        ("order", config.order.is_some()),
+        ("app", config.live.is_some()),
+    ];
+    match words.into_iter().find(|(_, is_set)| *is_set) {
+        Some((word, _)) => {
+            let message = format!("choose `{word}` of {what}: that is of programs on a GPU");
+            Err(SessionError::new(ErrorKind::Words, message).with_help(format!("leave `{word}` out")))
+        }
+        None => Ok(()),
     }
 }
 

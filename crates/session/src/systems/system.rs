@@ -1,9 +1,9 @@
 //! A target system as a session has it, and its kind.
 
 use crate::error::{ErrorKind, SessionError};
-use campaign::{Config, Description, Engine, EngineOffer, Engines, Live, Site, TargetSystem};
+use campaign::{Config, Description, Engine, EngineOffer, Engines, Live, Results, Site, StoreError, TargetSystem};
 use inject::CapsuleTarget;
-use methods::{Applied, registry};
+use methods::{Applied, Estimates, registry};
 use nn::ValueFormat;
 use outcome::{Criteria, Observation};
 use std::fmt::Debug;
@@ -116,6 +116,15 @@ pub(crate) trait System: Debug + Send + Sync {
             Some(capsule) => Ok(registry::apply(capsule, &config.selection)?),
             None => Ok(None),
         }
+    }
+
+    /// Its own reading of the rows of a campaign without a method, beyond outcomes.
+    ///
+    /// # Errors
+    /// When the rows cannot be read.
+    fn estimates(&self, results: &Results) -> Result<Option<Estimates>, StoreError> {
+        let _ = results;
+        Ok(None)
     }
 
     /// How the numbers are stored whose bits its faults hit; none where numbers are stored in several ways.
