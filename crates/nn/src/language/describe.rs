@@ -47,7 +47,7 @@ pub fn describe(words: &SelectionWords, format: ValueFormat) -> Description {
             "In {element}, {change}. Each run draws {member}, of {layers}: each such choice has the same chance, and so has each bit."
         ),
         not_hit: format!(
-            "In this campaign {not_hit}, accumulators, the residual stream after the first layer's part, scores of attention, the reading of \
+            "In this campaign {not_hit}, accumulators, the sums of the residual stream, scores of attention, the reading of \
              a prompt before its last token, and the machine that computes are not hit."
         ),
         machine: vec![
