@@ -80,7 +80,8 @@ impl Grid {
         let mut kept: Vec<Object> = Vec::new();
         for (position, cell) in sure {
             let found = self.object(position, cell);
-            if kept.iter().all(|other| !(found.overlap(other) > SAME)) {
+            // The overlap of boxes that are not finite is NaN, and not more than half.
+            if !kept.iter().any(|other| found.overlap(other) > SAME) {
                 kept.push(found);
             }
         }

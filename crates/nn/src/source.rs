@@ -85,6 +85,20 @@ pub enum SourceError {
         /// Their file.
         of_labels: PathBuf,
     },
+    /// The images of a bundled network have labels of their own.
+    #[error("run the network on the images of `{name}`: they bring their labels along; leave out --labels {labels}")]
+    BundledLabels {
+        /// The bundled network.
+        name: &'static str,
+        /// The labels that were named beside it.
+        labels: PathBuf,
+    },
+    /// Images of a file have no labels.
+    #[error("run the network on {images}: name their labels by --labels FILE")]
+    NoLabels {
+        /// The images.
+        images: PathBuf,
+    },
     /// Images have another size than what the network reads.
     #[error("run the network on {path}: images have {found:?} rows, columns and channels, and it reads {expected:?}")]
     Shape {
@@ -298,7 +312,13 @@ impl ImageFiles {
     /// The images of this size, with what the last layer of the network is held against.
     fn images(&self, shape: Shape, output: Shape) -> Result<Images, SourceError> {
         if let Some(bundled) = NETWORKS.iter().find(|it| self.images == Path::new(it.name) && !self.images.is_file()) {
+            if self.labels != self.images {
+                return Err(SourceError::BundledLabels { name: bundled.name, labels: self.labels.clone() });
+            }
             return Ok(bundled.images(shape, output)?);
+        }
+        if self.labels == self.images {
+            return Err(SourceError::NoLabels { images: self.images.clone() });
         }
         let idx = |path: &Path| {
             let path = path.to_owned();

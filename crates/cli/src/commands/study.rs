@@ -135,3 +135,10 @@ pub(crate) fn failure(error: StudyError) -> Failure {
     };
     Failure::new(code, error)
 }
+
+/// Prints tables of a command about networks.
+pub(crate) fn show(tables: Vec<study::Table>) -> Result<(), Failure> {
+    let mut study = Study::new("nn", "", "");
+    study.tables = tables;
+    out::text(&report::study::text(&study))
+}

@@ -71,9 +71,7 @@ fn notes(found: &LayerStudy) -> String {
     let single = found.patterns.get(&NeuronPattern::Single).copied().unwrap_or_default();
     let several = percent(found.several()).map_or_else(
         || "No run changes the class.".to_owned(),
-        |share| {
-            format!("Of the runs that change the class, {share} have several changed neurons: a fault in one neuron misses these.")
-        },
+        |share| format!("Of the runs that change the class, {share} have several changed neurons."),
     );
     let one_bit = percent(share(found.one_bit, single.runs))
         .map_or_else(String::new, |share| format!(" Of those that change one neuron, {share} flip one bit of it."));

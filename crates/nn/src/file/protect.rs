@@ -43,6 +43,13 @@ pub(super) fn protected(
         return Err(content("the file", what));
     }
     let reading = read_graph(graph)?;
+    let is_taken = |name: &String| name == SIGNAL || name.starts_with(PREFIX);
+    if !reading.protection.is_none() || graph.node.iter().any(|node| node.output.iter().any(is_taken)) {
+        return Err(content(
+            "the file",
+            format!("it has protection already, or a tensor called `{SIGNAL}` or `{PREFIX}…`"),
+        ));
+    }
     let mut by_layer: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(layer, channel) in maps {
         by_layer.entry(layer).or_default().push(channel);
@@ -224,7 +231,11 @@ impl Added {
         }
         let last = match &parts[..] {
             [] => return Err(content("the protection", "it has neither feature maps nor a margin")),
-            [only] => Proto::node("Identity", &name("signal"), &[only], SIGNAL),
+            [only] => {
+                let one = name("shape");
+                self.constants.push(Proto::constant(&one, ElementKind::Integer64, &[1], &little([-1])));
+                Proto::node("Reshape", &name("signal"), &[only, &one], SIGNAL)
+            }
             [a, b, ..] => Proto::node("Or", &name("signal"), &[a, b], SIGNAL),
         };
         self.last.push(last);

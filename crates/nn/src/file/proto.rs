@@ -65,9 +65,10 @@ impl Proto {
         tensor.number(2, kind as u64).bytes(8, name).bytes(9, data)
     }
 
-    /// An output of a graph, whose size is not said.
+    /// An output of a graph with an element for each image of a batch.
     pub(super) fn output(name: &str, kind: ElementKind) -> Self {
-        let of = Self::default().bytes(1, Self::default().number(1, kind as u64).0);
+        let shape = Self::default().bytes(1, []);
+        let of = Self::default().bytes(1, Self::default().number(1, kind as u64).bytes(2, shape).0);
         Self::default().bytes(1, name).bytes(2, of.0)
     }
 }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use rten_onnx::onnx::{GraphProto, NodeProto};
 
 use super::constants::Constants;
-use super::error::node_name;
-use super::error::{FileError, content};
+use super::error::{FileError, content, node_name, protects};
 
 /// The operators on floats that are read within a group, and what each is fused to.
 pub(super) const FUSED: [(&str, &str); 8] = [
@@ -32,7 +31,7 @@ const IDLE: [&str; 3] = ["beta", "block_size", "saturate"];
 
 /// Whether the file has groups of this form.
 pub(super) fn is_qdq(graph: &GraphProto) -> bool {
-    graph.node.iter().any(|node| AROUND.contains(&operator(node)))
+    graph.node.iter().any(|node| !protects(node) && AROUND.contains(&operator(node)))
 }
 
 /// The condition on constants under which groups are what they were fused to.

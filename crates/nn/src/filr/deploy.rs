@@ -99,7 +99,7 @@ pub struct Deployment {
     pub sdcs: Share,
     /// Images with such an injection.
     pub images_with_sdcs: u64,
-    /// What each protection came to, in the order in which they were given.
+    /// The result of each protection, in the order in which they were given.
     pub protections: Vec<Deployed>,
     /// FLR alone by the measure that combinations take feature maps by.
     pub flr: Vec<DeployedOrder>,

@@ -13,7 +13,7 @@ use stats::Draws;
 
 use crate::filr::some;
 use crate::heuristics::{GO_ON, IMAGES, classes, linear};
-use crate::kit::{fashion, flip};
+use crate::kit::flip;
 
 #[test]
 fn every_fault_is_judged_as_a_whole_run_judges_it() {

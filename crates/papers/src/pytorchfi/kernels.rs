@@ -67,7 +67,7 @@ pub(super) fn table(all: &[KernelRuns]) -> Table {
         "crash or hang",
         "another class",
         "one neuron flips",
-        "missed by one neuron",
+        "several neurons",
     ];
     let mut table = Table::new("Layers as kernels", &columns);
     let row = |it: &KernelRuns| {

@@ -240,7 +240,7 @@ fn trained_networks_decide_by_pairs_and_by_ratios() {
     assert_eq!(of(&apart, claim), Holds);
     let slower = |by: f64| {
         changed(|it| {
-            it.trained.iter_mut().for_each(|it| it.training.seconds = if it.training.inject { by } else { 1.0 })
+            it.trained.iter_mut().for_each(|it| it.training.seconds = if it.training.inject { by } else { 1.0 });
         })
     };
     assert_eq!([slower(1.01), slower(1.2)].map(|it| of(&it, "and no time")), [Holds, Fails]);
