@@ -30,7 +30,7 @@ pub struct NetworkSource {
 pub struct ImageFiles {
     /// The images.
     pub images: PathBuf,
-    /// The labels.
+    /// The labels; empty if none are named.
     pub labels: PathBuf,
 }
 
@@ -312,12 +312,12 @@ impl ImageFiles {
     /// The images of this size, with what the last layer of the network is held against.
     fn images(&self, shape: Shape, output: Shape) -> Result<Images, SourceError> {
         if let Some(bundled) = NETWORKS.iter().find(|it| self.images == Path::new(it.name) && !self.images.is_file()) {
-            if self.labels != self.images {
+            if !self.labels.as_os_str().is_empty() {
                 return Err(SourceError::BundledLabels { name: bundled.name, labels: self.labels.clone() });
             }
             return Ok(bundled.images(shape, output)?);
         }
-        if self.labels == self.images {
+        if self.labels.as_os_str().is_empty() {
             return Err(SourceError::NoLabels { images: self.images.clone() });
         }
         let idx = |path: &Path| {

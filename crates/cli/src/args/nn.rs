@@ -77,8 +77,8 @@ impl NetworkImages {
     /// A network on these images.
     pub(crate) fn of(&self, network: &str) -> NetworkSource {
         // The images of a bundled network bring their labels along.
-        let files = |images: &PathBuf| (images.clone(), self.labels.clone().unwrap_or_else(|| images.clone()));
-        let images = self.images.as_ref().map(files).map(|(images, labels)| ImageFiles { images, labels });
+        let labels = self.labels.clone().unwrap_or_default();
+        let images = self.images.clone().map(|images| ImageFiles { images, labels });
         NetworkSource { network: network.to_owned(), images, format: self.format }
     }
 }

@@ -15,7 +15,7 @@ use rten_onnx::onnx::GraphProto;
 
 use crate::network::Network;
 use constants::Constants;
-use error::{OPERATORS, unknown};
+use error::{OPERATORS, content, unknown};
 use reading::{Reading, read_graph};
 
 pub use error::FileError;
@@ -43,6 +43,9 @@ pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
 /// When the file cannot be read, is in the form QDQ, or a feature map is not one of a convolution.
 pub fn protected(bytes: &[u8], maps: &[(usize, usize)], margin: Option<f64>) -> Result<Vec<u8>, FileError> {
     let graph = wire::graph(bytes)?;
+    if is_float(bytes) {
+        return Err(content("the file", "it computes in floating point; protection is written into networks of INT8"));
+    }
     known_operators(&graph)?;
     protect::protected(bytes, &graph, maps, margin)
 }

@@ -234,7 +234,11 @@ fn trained_networks_decide_by_pairs_and_by_ratios() {
     assert_eq!(of(&rates(1, 1000), claim), Open);
     let apart = changed(|it| {
         for (number, network) in it.trained.iter_mut().enumerate() {
-            network.flips = [Ends { runs: 100_000, masked: 0, class: 100 * (number as u64 + 1) }; 2];
+            network.flips = [Ends {
+                runs: 100_000,
+                masked: 0,
+                class: if network.training.alpha > 0.0 { 50 * 3_u64.pow(number as u32 - 4) } else { 100 },
+            }; 2];
         }
     });
     assert_eq!(of(&apart, claim), Holds);
