@@ -16,6 +16,11 @@ const TABLE: &str = "name = 'mine'\nsource = 'a beam of mine'\nunit = 'FIT'\nmul
     rates = { crash = 1.0, bits = { rate = 2.0, low = 1.0, high = 4.0 } }\n\
     [[instruction]]\nname = 'LDS'\nmeasured = ['load_shared']\ntotal = 0.5\nrates = { bits = 0.5 }";
 
+/// A command with more options.
+fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [command, more].concat()
+}
+
 #[test]
 fn equation_1_is_what_the_document_says_it_is_made_of() {
     let dir = TempDir::new().unwrap();
@@ -89,6 +94,32 @@ fn a_table_of_ones_own_is_taken_as_it_is() {
     fs::write(&table, TABLE.replace("0.6*random", "0.6*zero")).unwrap();
     assert!(run(&args).status.success());
     assert_eq!(campaigns(), before + 1);
+}
+
+#[test]
+fn the_mean_time_of_a_fleet_needs_rates_in_fit_and_an_issue_rate() {
+    let dir = TempDir::new().unwrap();
+    let (table, out) = (dir.path().join("mine.toml"), dir.path().join("out"));
+    fs::write(&table, TABLE).unwrap();
+    let fixed = ["fit", "gemm", "--margin", "0.1", "--out", path(&out)];
+    let args = with(&fixed, &["--ipa", path(&table), "--issue", "1.5", "--gpus", "10000"]);
+    let fit = json(&[&args[..], &["--json"]].concat());
+    let (rate, hours) = (&fit["sdc"], &fit["fleet"]["hours"]);
+    for (time, of) in [("mean", "rate"), ("low", "high"), ("high", "low")] {
+        assert!((number(&hours[time]) * number(&rate[of]) / 1e5 - 1.0).abs() < 1e-9, "{hours} {rate}");
+    }
+    assert!((number(&fit["fleet"]["days"]["mean"]) * 24.0 / number(&hours["mean"]) - 1.0).abs() < 1e-9);
+    assert!(stdout(&run(&args)).contains("Mean time to SDC of 10000 GPUs"));
+    for (more, part) in [
+        (&["--gpus", "8"][..], "the rates of the IPA table `K40` are relative to"),
+        (&["--ipa", path(&table), "--issue", "none", "--gpus", "8"], "say it with --issue"),
+        (&["--ipa", path(&table), "--issue", "1", "--gpus", "0"], "--gpus takes a number from 1"),
+        (&["--ipa", path(&table), "--issue", "1", "--gpus", "many"], "read `many` for --gpus"),
+    ] {
+        let output = run(&with(&fixed, more));
+        assert_eq!(output.status.code(), Some(1), "{more:?}");
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::method::{Applied, Estimates};
 impl Applied for TwoLevel {
     fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
         let (composition, counted) = self.compose(results)?;
-        Ok(show::estimates(&StudyParts { method: self, composition: &composition, counted: &counted, target: None }))
+        let (target, fleet) = (None, None);
+        Ok(show::estimates(&StudyParts { method: self, composition: &composition, counted: &counted, target, fleet }))
     }
 }

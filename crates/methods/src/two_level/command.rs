@@ -4,6 +4,7 @@ use campaign::SelectionWords;
 use stats::{Confidence, Margin, sample_size};
 use std::collections::BTreeMap;
 
+use super::fleet::Fleet;
 use super::settings::{SdcKind, Settings};
 use super::show::{self, StudyParts};
 use super::target::TwoLevel;
@@ -63,6 +64,12 @@ pub(super) const FIT: Command = Command {
             None,
             "Say whether the rate exceeds this one, in the unit of the IPA table; needs an issue rate",
         ),
+        CommandOption::any(
+            "gpus",
+            "N",
+            None,
+            "Tell the mean time to SDC of this number of GPUs; needs an IPA table in FIT and an issue rate",
+        ),
     ],
     without: &[],
     criteria: None,
@@ -96,6 +103,8 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let runs = runs_of_cell(request.options.get("margin")?.unwrap_or_default())?;
     let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
     let method = TwoLevel::new(&request.capsule, &words)?;
+    let fleet = request.options.get::<u64>("gpus")?.map(|gpus| Fleet::of(gpus, &method)).transpose();
+    let fleet = fleet.map_err(StudyError::Words)?;
     // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
     let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };
     let label = Settings { ipa: lasting::short(&kept.ipa), ..kept.clone() }.choice().to_string();
@@ -103,7 +112,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let finished = campaigns.planned(&request.capsule, &label, kept.choice(), &method, runs)?;
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates =
-        show::estimates(&StudyParts { method: &method, composition: &composition, counted: &counted, target });
+        show::estimates(&StudyParts { method: &method, composition: &composition, counted: &counted, target, fleet });
     Ok(Answer {
         json: estimates.json,
         study: estimates.study,

@@ -13,9 +13,11 @@
 //! is no rate of an application, but one for each issued instruction.
 
 mod applied;
+mod bounded_view;
 mod command;
 mod compose;
 pub mod events;
+mod fleet;
 mod ipa;
 mod issue;
 mod method;

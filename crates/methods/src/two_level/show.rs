@@ -1,11 +1,12 @@
 //! What is composed, as tables and as a document.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use stats::Bounded;
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
+use super::bounded_view::{document, probability, quantity};
 use super::compose::{CellPart, Composition, TypePart};
+use super::fleet::Fleet;
 use super::issue::KnownIssueRate;
 use super::settings::{Grouping, SdcKind};
 use super::target::{Counted, TwoLevel};
@@ -19,6 +20,8 @@ pub(super) struct StudyParts<'a> {
     pub(super) counted: &'a Counted,
     /// A rate that the application's is compared with.
     pub(super) target: Option<f64>,
+    /// GPUs whose mean time to SDC is told.
+    pub(super) fleet: Option<Fleet>,
 }
 
 impl StudyParts<'_> {
@@ -54,17 +57,6 @@ pub fn exceeds_target(rate: Bounded, target: f64) -> Option<bool> {
         () if rate.high < target => Some(false),
         () => None,
     }
-}
-
-#[derive(Serialize)]
-struct BoundedDocument {
-    rate: f64,
-    low: f64,
-    high: f64,
-}
-
-fn document(it: Bounded) -> Value {
-    json!(BoundedDocument { rate: it.value, low: it.low, high: it.high })
 }
 
 /// All of it.
@@ -107,6 +99,9 @@ fn json(it: &StudyParts<'_>) -> Value {
     if let Some(target) = it.target {
         all["target"] = json!({ "rate": target, "exceeded": it.exceeds(target) });
     }
+    if let Some(fleet) = it.fleet {
+        all["fleet"] = fleet.json(it.scaled(found.sdc()));
+    }
     all
 }
 
@@ -135,16 +130,9 @@ fn type_document(it: &StudyParts<'_>, kind: &TypePart) -> Value {
 fn study(it: &StudyParts<'_>) -> Study {
     let mut study = Study::new("fit", "", "");
     study.tables = vec![rates(it), types(it), kernels(it), left_out(it)];
+    study.tables.extend(it.fleet.map(|fleet| fleet.table(&[("as it is", it.scaled(it.composition.sdc()))])));
     study.plots.push(plot(it));
     study
-}
-
-fn quantity(it: Bounded) -> Cell {
-    Cell::Quantity { value: it.value, low: it.low, high: it.high }
-}
-
-fn probability(it: Bounded) -> Cell {
-    Cell::Rate { rate: it.value, low: it.low, high: it.high }
 }
 
 /// The rates of the application.
