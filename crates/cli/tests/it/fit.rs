@@ -123,6 +123,31 @@ fn the_mean_time_of_a_fleet_needs_rates_in_fit_and_an_issue_rate() {
 }
 
 #[test]
+fn protected_kernels_leave_the_rest_of_the_rate() {
+    let dir = TempDir::new().unwrap();
+    let (table, out) = (dir.path().join("mine.toml"), dir.path().join("out"));
+    fs::write(&table, TABLE).unwrap();
+    let fixed = ["fit", "gemm", "--margin", "0.1", "--ipa", path(&table), "--issue", "2", "--out", path(&out)];
+    let fit = json(&with(&fixed, &["--json", "--protect", "gemm=0.75", "--gpus", "10"]));
+    let (before, after) = (number(&fit["sdc"]["rate"]), &fit["protection"]["sdc"]);
+    // The workload has this kernel alone.
+    assert!((number(&after["rate"]) / before - 0.25).abs() < 1e-9, "{after}");
+    assert!(number(&after["low"]) < number(&after["rate"]) && number(&after["rate"]) < number(&after["high"]));
+    assert!((number(&fit["protection"]["removed"]) - 0.75).abs() < 1e-9);
+    let hours = |fleet: &Value| number(&fleet["hours"]["mean"]);
+    assert!((hours(&fit["protection"]["fleet"]) / hours(&fit["fleet"]) - 4.0).abs() < 1e-9);
+    assert!(stdout(&run(&with(&fixed, &["--protect", "gemm"]))).contains("If kernels were protected"));
+    for (words, part) in [
+        ("fft", "there is not a kernel of this name; the kernels are gemm"),
+        ("gemm=1.5", "the coverage must be a number from 0 to 1"),
+    ] {
+        let output = run(&with(&fixed, &["--protect", words]));
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn what_cannot_be_composed_is_refused() {
     let dir = TempDir::new().unwrap();
     let table = dir.path().join("wrong.toml");

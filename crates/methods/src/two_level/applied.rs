@@ -9,7 +9,14 @@ use crate::method::{Applied, Estimates};
 impl Applied for TwoLevel {
     fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
         let (composition, counted) = self.compose(results)?;
-        let (target, fleet) = (None, None);
-        Ok(show::estimates(&StudyParts { method: self, composition: &composition, counted: &counted, target, fleet }))
+        let (target, fleet, protection) = (None, None, None);
+        Ok(show::estimates(&StudyParts {
+            method: self,
+            composition: &composition,
+            counted: &counted,
+            target,
+            fleet,
+            protection,
+        }))
     }
 }

@@ -5,6 +5,7 @@ use stats::{Confidence, Margin, sample_size};
 use std::collections::BTreeMap;
 
 use super::fleet::Fleet;
+use super::protection::Protection;
 use super::settings::{SdcKind, Settings};
 use super::show::{self, StudyParts};
 use super::target::TwoLevel;
@@ -65,6 +66,12 @@ pub(super) const FIT: Command = Command {
             "Say whether the rate exceeds this one, in the unit of the IPA table; needs an issue rate",
         ),
         CommandOption::any(
+            "protect",
+            "KERNEL[=COVERAGE],…",
+            None,
+            "Tell the rate that is left where kernels are protected; a coverage is the share of SDC that is removed [default: 1]",
+        ),
+        CommandOption::any(
             "gpus",
             "N",
             None,
@@ -105,14 +112,23 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let method = TwoLevel::new(&request.capsule, &words)?;
     let fleet = request.options.get::<u64>("gpus")?.map(|gpus| Fleet::of(gpus, &method)).transpose();
     let fleet = fleet.map_err(StudyError::Words)?;
+    let kernels = || method.shares().kernels.keys().map(String::as_str);
+    let protect = request.options.get::<String>("protect")?;
+    let protection = protect.map(|words| Protection::read(&words, kernels())).transpose().map_err(StudyError::Words)?;
     // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
     let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };
     let label = Settings { ipa: lasting::short(&kept.ipa), ..kept.clone() }.choice().to_string();
     let runs = runs * method.cells() as u64;
     let finished = campaigns.planned(&request.capsule, &label, kept.choice(), &method, runs)?;
     let (composition, counted) = method.compose(&finished.results)?;
-    let estimates =
-        show::estimates(&StudyParts { method: &method, composition: &composition, counted: &counted, target, fleet });
+    let estimates = show::estimates(&StudyParts {
+        method: &method,
+        composition: &composition,
+        counted: &counted,
+        target,
+        fleet,
+        protection: protection.as_ref(),
+    });
     Ok(Answer {
         json: estimates.json,
         study: estimates.study,

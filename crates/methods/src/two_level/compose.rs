@@ -123,7 +123,8 @@ pub struct TypePart {
 }
 
 impl TypePart {
-    fn rate(&self, of: impl Fn(&CellPart) -> RatePerInstruction) -> RatePerInstruction {
+    /// Its part of a rate of the application that `of` says of each cell.
+    pub(super) fn rate(&self, of: impl Fn(&CellPart) -> RatePerInstruction) -> RatePerInstruction {
         let sum = RatePerInstruction::sum(self.cells.iter().map(of));
         sum.off_by(self.error).of(self.fraction)
     }

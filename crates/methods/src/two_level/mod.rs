@@ -21,6 +21,7 @@ mod fleet;
 mod ipa;
 mod issue;
 mod method;
+mod protection;
 mod rate_word;
 mod settings;
 mod shares;

@@ -8,6 +8,7 @@ use super::bounded_view::{document, probability, quantity};
 use super::compose::{CellPart, Composition, TypePart};
 use super::fleet::Fleet;
 use super::issue::KnownIssueRate;
+use super::protection::Protection;
 use super::settings::{Grouping, SdcKind};
 use super::target::{Counted, TwoLevel};
 use super::units::{IssueRate, RatePerInstruction};
@@ -22,6 +23,8 @@ pub(super) struct StudyParts<'a> {
     pub(super) target: Option<f64>,
     /// GPUs whose mean time to SDC is told.
     pub(super) fleet: Option<Fleet>,
+    /// Kernels that might be protected.
+    pub(super) protection: Option<&'a Protection>,
 }
 
 impl StudyParts<'_> {
@@ -102,6 +105,13 @@ fn json(it: &StudyParts<'_>) -> Value {
     if let Some(fleet) = it.fleet {
         all["fleet"] = fleet.json(it.scaled(found.sdc()));
     }
+    if let Some(protection) = it.protection {
+        let after = it.scaled(protection.sdc(found));
+        all["protection"] = protection.json(it.scaled(found.sdc()), after);
+        if let Some(fleet) = it.fleet {
+            all["protection"]["fleet"] = fleet.json(after);
+        }
+    }
     all
 }
 
@@ -130,7 +140,14 @@ fn type_document(it: &StudyParts<'_>, kind: &TypePart) -> Value {
 fn study(it: &StudyParts<'_>) -> Study {
     let mut study = Study::new("fit", "", "");
     study.tables = vec![rates(it), types(it), kernels(it), left_out(it)];
-    study.tables.extend(it.fleet.map(|fleet| fleet.table(&[("as it is", it.scaled(it.composition.sdc()))])));
+    let before = it.scaled(it.composition.sdc());
+    let after = it.protection.map(|protection| it.scaled(protection.sdc(it.composition)));
+    study.tables.extend(it.protection.zip(after).map(|(protection, after)| protection.table(before, after)));
+    let rates: Vec<_> = [("as it is", Some(before)), ("protected", after)]
+        .into_iter()
+        .filter_map(|(name, rate)| Some((name, rate?)))
+        .collect();
+    study.tables.extend(it.fleet.map(|fleet| fleet.table(&rates)));
     study.plots.push(plot(it));
     study
 }
