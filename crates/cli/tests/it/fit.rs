@@ -252,3 +252,46 @@ fn logs_of_microbenchmarks_become_events_and_a_table_that_fit_takes() {
     let wrong = run(&["events", path(&dir.path().join("nothing"))]);
     assert_eq!(wrong.status.code(), Some(5), "{}", stderr(&wrong));
 }
+
+/// A log of runs of `ffma`, some of which a flipped bit was seen in.
+fn log(struck: usize, quiet: usize) -> String {
+    let start = "{\"event\":\"start\",\"program\":\"ffma\",\"rounds\":64,\"blocks\":4,\"threads\":64,\"chain\":60}\n{\"event\":\"before_kernel\"}\n";
+    let wrong =
+        "{\"event\":\"mismatch\",\"block\":0,\"thread\":5,\"round\":7,\"values\":[\"0x1d\"],\"computed\":[\"0x0d\"]}\n";
+    let one = format!("{start}{wrong}{{\"event\":\"end\",\"mismatches\":1}}\n");
+    one.repeat(struck) + &format!("{start}{{\"event\":\"end\",\"mismatches\":0}}\n").repeat(quiet)
+}
+
+#[test]
+fn boards_with_a_fluence_each_are_put_together_and_compared() {
+    let dir = TempDir::new().unwrap();
+    let [one, two, table] = ["one.log", "two.log", "measured.toml"].map(|name| dir.path().join(name));
+    fs::write(&one, log(9, 100)).unwrap();
+    fs::write(&two, log(1, 100)).unwrap();
+    let logs = ["events", path(&one), path(&two)];
+    let by_log = ["--fluence", "one.log:ffma=1e11,two.log:ffma=1e11"];
+    let events = json(&with(&with(&logs, &by_log), &["--json"]));
+    let found = &events["boards"][0]["homogeneity"];
+    assert!((number(&found["p"]) - 22.0 / 1024.0).abs() < 1e-12 && found["differ"] == true, "{events}");
+    assert_eq!(events["boards"][0]["boards"][1]["events"], 1);
+    let text = stdout(&run(&with(&logs, &by_log)));
+    assert!(text.contains("The boards differ in ffma: if they had one rate"), "{text}");
+    // The table has the rates of both boards together.
+    let gpu = ["--issue", "ffma=2", "--multiprocessors", "15", "--json"];
+    let known = json(&with(&with(&logs, &by_log), &with(&gpu, &["--table", path(&table)])));
+    let together = json(&with(&with(&logs, &["--fluence", "ffma=2e11"]), &gpu));
+    assert_eq!((&known["table"], &together["boards"]), (&together["table"], &Value::Null));
+    let alike = stdout(&run(&with(&logs, &["--fluence", "one.log:ffma=9e11,two.log:ffma=1e11"])));
+    assert!(alike.contains("At 5 % no test tells the boards apart."), "{alike}");
+    for (words, part) in [
+        ("one.log:ffma=1e11", "the fluence of "),
+        ("three.log:ffma=1e11", "read `three.log:ffma=1e11` for --fluence: the logs are "),
+        ("one.log:iadd=1e11", "the runs of this log are of ffma"),
+    ] {
+        let wrong = run(&with(&logs, &["--fluence", words]));
+        assert_eq!(wrong.status.code(), Some(1), "{words}");
+        assert!(stderr(&wrong).contains(part), "{}", stderr(&wrong));
+    }
+    let unused = run(&with(&with(&logs, &by_log), &["--flux", "14"]));
+    assert!(stderr(&unused).contains("make a table of rates, for --flux"), "{}", stderr(&unused));
+}

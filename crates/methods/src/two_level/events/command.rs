@@ -4,9 +4,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
+use super::boards::{BoardComparison, Fluence, LogCounts};
 use super::category::{Bits, category};
 use super::log::{Log, read};
 use super::rates::{Beam, Counts};
+use super::words::{numbers, positive, wrong};
 use crate::kit::StudyError;
 use crate::method::{Answer, CommandOption, FilesRequest, Reader};
 
@@ -18,9 +20,9 @@ pub(in super::super) const EVENTS: Reader = Reader {
     options: &[
         CommandOption::any(
             "fluence",
-            "PROGRAM=N,…",
+            "[LOG:]PROGRAM=N,…",
             None,
-            "Neutrons for each cm² that went through the GPU, by program",
+            "Neutrons for each cm² that went through the GPU, by program; of each log, where boards are to be compared",
         ),
         CommandOption::any(
             "issue",
@@ -46,35 +48,41 @@ pub(in super::super) const EVENTS: Reader = Reader {
 };
 
 fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
-    let mut counted: BTreeMap<String, Counts> = BTreeMap::new();
+    let (mut counted, mut logs) = (BTreeMap::<String, Counts>::new(), Vec::new());
     let (mut torn, mut refused, mut reasons) = (0, 0, Vec::new());
     for (name, text) in &request.files {
         let log: Log = read(text);
         torn += log.torn;
         refused += log.refused;
         reasons.extend(log.reasons.iter().map(|reason| format!("{name}, {reason}")));
-        for run in log.runs {
-            let counts = counted.entry(run.program.clone()).or_default();
-            counts.runs += 1;
-            if let Some(category) = category(&run) {
-                *counts.events.entry(category).or_default() += 1;
-            }
+        let of_log = count(&log);
+        for (program, counts) in &of_log {
+            counted.entry(program.clone()).or_default().add(counts);
         }
+        logs.push(LogCounts { name: name.clone(), counted: of_log });
     }
     if counted.is_empty() {
         return Err(StudyError::Refused("categorise events: the logs have no run of a microbenchmark".to_owned()));
     }
+    let words: String = request.options.get("fluence")?.unwrap_or_default();
+    let fluence = Fluence::read(&words, &logs)?;
+    let boards = BoardComparison::of(&logs, &fluence);
     let beam = Beam {
         flux: positive("flux", request.options.get("flux")?.unwrap_or_default())?,
-        fluence: by_program(request, "fluence", &counted)?,
+        fluence: fluence.total,
         issue: by_program(request, "issue", &counted)?,
         multiprocessors: request.options.get("multiprocessors")?.unwrap_or(0),
     };
     let rated = beam.multiprocessors > 0;
     let table = if rated { beam.table(&counted).map_err(StudyError::Words)? } else { None };
-    // Each of these is for the table of rates alone.
+    // Each of these is for the table of rates alone, but fluences by log, which compare boards.
+    let for_rates: &[&str] = if boards.is_some() {
+        &["table", "flux", "issue", "multiprocessors"]
+    } else {
+        &["table", "flux", "fluence", "issue", "multiprocessors"]
+    };
     if table.is_none()
-        && let Some(key) = request.options.first_explicit(&["table", "flux", "fluence", "issue", "multiprocessors"])
+        && let Some(key) = request.options.first_explicit(for_rates)
     {
         let names: Vec<&str> = counted.keys().map(String::as_str).collect();
         return Err(StudyError::Words(format!(
@@ -86,9 +94,13 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let kept = path.is_some();
     let files: Vec<_> = path.into_iter().filter_map(|path| Some((path, table.clone()?))).collect();
     let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
-    let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "refused_events": refused, "table": &table });
+    let mut json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "refused_events": refused, "table": &table });
+    if let Some(boards) = &boards {
+        json["boards"] = boards.json();
+    }
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
+    study.tables.extend(boards.iter().flat_map(BoardComparison::tables));
     study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end, or follow something that is no event; whole events in them count.")));
     if refused > 0 {
         study.tables[0]
@@ -100,6 +112,19 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() })
 }
 
+/// Counts the runs and events of a log, by program.
+fn count(log: &Log) -> BTreeMap<String, Counts> {
+    let mut counted: BTreeMap<String, Counts> = BTreeMap::new();
+    for run in &log.runs {
+        let counts = counted.entry(run.program.clone()).or_default();
+        counts.runs += 1;
+        if let Some(category) = category(run) {
+            *counts.events.entry(category).or_default() += 1;
+        }
+    }
+    counted
+}
+
 fn document(name: &str, counts: &Counts) -> serde_json::Value {
     let event = |(category, count): (&super::Category, &u64)| {
         json!({
@@ -109,12 +134,7 @@ fn document(name: &str, counts: &Counts) -> serde_json::Value {
     json!({ "program": name, "runs": counts.runs, "events": counts.events.iter().map(event).collect::<Vec<_>>() })
 }
 
-fn positive(key: &str, value: f64) -> Result<f64, StudyError> {
-    let wrong = || StudyError::Words(format!("read {value} for --{key}: it must be a number above 0"));
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(wrong()) }
-}
-
-/// Reads `iadd=1e11,fadd=2e11`.
+/// Reads `iadd=1.5,fadd=2`.
 fn by_program(
     request: &FilesRequest,
     key: &str,
@@ -122,16 +142,13 @@ fn by_program(
 ) -> Result<BTreeMap<String, f64>, StudyError> {
     let text: String = request.options.get(key)?.unwrap_or_default();
     let mut found = BTreeMap::new();
-    for part in text.split(',').filter(|part| !part.is_empty()) {
-        let wrong = |why: &str| StudyError::Words(format!("read `{part}` for --{key}: {why}"));
-        let number = part.split_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
-        let (name, number) = number.ok_or_else(|| wrong("expected PROGRAM=NUMBER"))?;
-        if !counted.contains_key(name) {
+    for part in numbers(key, &text, "PROGRAM=NUMBER")? {
+        if !counted.contains_key(part.name) {
             let names: Vec<&str> = counted.keys().map(String::as_str).collect();
-            return Err(wrong(&format!("the logs are of {}", names.join(", "))));
+            return Err(wrong(key, part.words, &format!("the logs are of {}", names.join(", "))));
         }
-        if found.insert(name.to_owned(), positive(key, number)?).is_some() {
-            return Err(wrong("the program is there twice"));
+        if found.insert(part.name.to_owned(), part.number).is_some() {
+            return Err(wrong(key, part.words, "the program is there twice"));
         }
     }
     Ok(found)

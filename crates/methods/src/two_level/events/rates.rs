@@ -16,6 +16,21 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Events that are a manifestation of a table, which its rates count.
+    #[must_use]
+    pub fn rated(&self) -> u64 {
+        let is = |(category, _): &(&Category, &u64)| category.manifestation().is_some();
+        self.events.iter().filter(is).map(|(_, count)| count).sum()
+    }
+
+    /// Adds those of another log.
+    pub fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        for (&category, count) in &other.events {
+            *self.events.entry(category).or_default() += count;
+        }
+    }
+
     /// Events that scale with the rate of instructions, or may do so, and are no manifestation of a table.
     pub fn left_out(&self) -> impl Iterator<Item = (Category, u64)> {
         let is = |category: &Category| {
