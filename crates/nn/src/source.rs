@@ -30,8 +30,8 @@ pub struct NetworkSource {
 pub struct ImageFiles {
     /// The images.
     pub images: PathBuf,
-    /// The labels; empty if none are named.
-    pub labels: PathBuf,
+    /// The labels; those of a bundled network come along with its images.
+    pub labels: Option<PathBuf>,
 }
 
 /// Why a network cannot be opened.
@@ -312,20 +312,19 @@ impl ImageFiles {
     /// The images of this size, with what the last layer of the network is held against.
     fn images(&self, shape: Shape, output: Shape) -> Result<Images, SourceError> {
         if let Some(bundled) = NETWORKS.iter().find(|it| self.images == Path::new(it.name) && !self.images.is_file()) {
-            if !self.labels.as_os_str().is_empty() {
-                return Err(SourceError::BundledLabels { name: bundled.name, labels: self.labels.clone() });
-            }
-            return Ok(bundled.images(shape, output)?);
+            return match &self.labels {
+                Some(labels) => Err(SourceError::BundledLabels { name: bundled.name, labels: labels.clone() }),
+                None => Ok(bundled.images(shape, output)?),
+            };
         }
-        if self.labels.as_os_str().is_empty() {
-            return Err(SourceError::NoLabels { images: self.images.clone() });
-        }
+        let no_labels = || SourceError::NoLabels { images: self.images.clone() };
+        let labels = self.labels.as_ref().ok_or_else(no_labels)?;
         let idx = |path: &Path| {
             let path = path.to_owned();
             |source| SourceError::Idx { path, source }
         };
         let pixels = images(&read(&self.images)?).map_err(idx(&self.images))?;
-        let shown = shown(&read(&self.labels)?).map_err(idx(&self.labels))?;
+        let shown = shown(&read(labels)?).map_err(idx(labels))?;
         let expected = [shape.height, shape.width, shape.channels];
         let size = |axis: usize| pixels.sizes.get(axis).copied().unwrap_or(0);
         let (count, found) = (size(0), [1, 2, 3].map(size));
@@ -337,11 +336,11 @@ impl ImageFiles {
                 images: count,
                 of_images: self.images.clone(),
                 labels: shown.count(),
-                of_labels: self.labels.clone(),
+                of_labels: labels.clone(),
             });
         }
         let images = Images::new(shape, pixels.bytes, shown, output);
-        images.map_err(|source| SourceError::Images { path: self.labels.clone(), source })
+        images.map_err(|source| SourceError::Images { path: labels.clone(), source })
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::error::{ErrorKind, SessionError};
 use crate::names::absolute_name;
 use nn::{ImageFiles, NetworkSource, OpenedNetwork, ValueFormat};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What stands before the name of a network.
 const PREFIX: &str = "nn:";
@@ -34,10 +34,13 @@ pub fn name(source: &NetworkSource) -> Result<String, SessionError> {
     if let Some(format) = source.settled_format() {
         name.push_str(&format!(";{FORMAT}{}", format.word()));
     }
-    for (word, path) in source.images.iter().flat_map(|files| FILES.into_iter().zip([&files.images, &files.labels])) {
-        name.push(';');
-        name.push_str(word);
-        name.push_str(&absolute(path)?);
+    if let Some(ImageFiles { images, labels }) = &source.images {
+        for (word, path) in FILES.into_iter().zip([Some(images), labels.as_ref()]) {
+            name.push(';');
+            name.push_str(word);
+            // Where no labels are named, nothing stands after their word.
+            name.push_str(&path.map(|path| absolute(path)).transpose()?.unwrap_or_default());
+        }
     }
     Ok(name)
 }
@@ -73,7 +76,10 @@ fn source(name: &str) -> Result<NetworkSource, SessionError> {
         files[at] = Some(part[FILES[at].len()..].into());
     }
     let images = match files {
-        [Some(images), Some(labels)] => Some(ImageFiles { images, labels }),
+        [Some(images), Some(labels)] => {
+            let labels = Some(labels).filter(|labels: &PathBuf| !labels.as_os_str().is_empty());
+            Some(ImageFiles { images, labels })
+        }
         [None, None] => None,
         _ => {
             let message = format!("read the name of a network `{name}`: it has images or labels alone");
@@ -118,7 +124,8 @@ mod tests {
 
     #[test]
     fn a_name_is_read_as_the_source_that_it_was_made_of() {
-        let files = |images: &str, labels: &str| Some(ImageFiles { images: images.into(), labels: labels.into() });
+        let files =
+            |images: &str, labels: &str| Some(ImageFiles { images: images.into(), labels: Some(labels.into()) });
         let formats = [None, Some(ValueFormat::Bf16)];
         for (images, format) in [None, files("/no/such = file", "/none")].into_iter().zip(formats) {
             let source = NetworkSource { network: "fashion".to_owned(), images, format };

@@ -77,8 +77,8 @@ impl NetworkImages {
     /// A network on these images.
     pub(crate) fn of(&self, network: &str) -> NetworkSource {
         // The images of a bundled network bring their labels along.
-        let labels = self.labels.clone().unwrap_or_default();
-        let images = self.images.clone().map(|images| ImageFiles { images, labels });
+        let files = |images| ImageFiles { images, labels: self.labels.clone() };
+        let images = self.images.clone().map(files);
         NetworkSource { network: network.to_owned(), images, format: self.format }
     }
 }

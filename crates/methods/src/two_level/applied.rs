@@ -9,14 +9,13 @@ use crate::method::{Applied, Estimates};
 impl Applied for TwoLevel {
     fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
         let (composition, counted) = self.compose(results)?;
-        let (target, fleet, protection) = (None, None, None);
         Ok(show::estimates(&StudyParts {
             method: self,
             composition: &composition,
             counted: &counted,
-            target,
-            fleet,
-            protection,
+            target: None,
+            fleet: None,
+            protection: None,
         }))
     }
 }

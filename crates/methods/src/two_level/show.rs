@@ -28,6 +28,16 @@ pub(super) struct StudyParts<'a> {
 }
 
 impl StudyParts<'_> {
+    /// The SDC rate of the application as it is.
+    fn sdc(&self) -> Bounded {
+        self.scaled(self.composition.sdc())
+    }
+
+    /// The SDC rate that is left by the protection that is asked about.
+    fn protected_sdc(&self) -> Option<Bounded> {
+        self.protection.map(|protection| self.scaled(protection.sdc(self.composition)))
+    }
+
     /// A rate as the application has it; for one issued instruction in each cycle where the issue rate is unknown.
     fn scaled(&self, rate: RatePerInstruction) -> Bounded {
         let issue = self.method.issue().map_or(IssueRate(1.0), KnownIssueRate::get);
@@ -44,7 +54,7 @@ impl StudyParts<'_> {
         if self.method.issue().is_none() {
             return "unknown, as the issue rate is";
         }
-        match exceeds_target(self.scaled(self.composition.sdc()), target) {
+        match exceeds_target(self.sdc(), target) {
             Some(true) => "yes",
             Some(false) => "no",
             None => "undecided",
@@ -103,11 +113,10 @@ fn json(it: &StudyParts<'_>) -> Value {
         all["target"] = json!({ "rate": target, "exceeded": it.exceeds(target) });
     }
     if let Some(fleet) = it.fleet {
-        all["fleet"] = fleet.json(it.scaled(found.sdc()));
+        all["fleet"] = fleet.json(it.sdc());
     }
-    if let Some(protection) = it.protection {
-        let after = it.scaled(protection.sdc(found));
-        all["protection"] = protection.json(it.scaled(found.sdc()), after);
+    if let Some((protection, after)) = it.protection.zip(it.protected_sdc()) {
+        all["protection"] = protection.json(it.sdc(), after);
         if let Some(fleet) = it.fleet {
             all["protection"]["fleet"] = fleet.json(after);
         }
@@ -140,13 +149,9 @@ fn type_document(it: &StudyParts<'_>, kind: &TypePart) -> Value {
 fn study(it: &StudyParts<'_>) -> Study {
     let mut study = Study::new("fit", "", "");
     study.tables = vec![rates(it), types(it), kernels(it), left_out(it)];
-    let before = it.scaled(it.composition.sdc());
-    let after = it.protection.map(|protection| it.scaled(protection.sdc(it.composition)));
+    let (before, after) = (it.sdc(), it.protected_sdc());
     study.tables.extend(it.protection.zip(after).map(|(protection, after)| protection.table(before, after)));
-    let rates: Vec<_> = [("as it is", Some(before)), ("protected", after)]
-        .into_iter()
-        .filter_map(|(name, rate)| Some((name, rate?)))
-        .collect();
+    let rates: Vec<_> = [("as it is", before)].into_iter().chain(after.map(|after| ("protected", after))).collect();
     study.tables.extend(it.fleet.map(|fleet| fleet.table(&rates)));
     study.plots.push(plot(it));
     study

@@ -40,11 +40,15 @@ const ATTRIBUTES: [&str; 20] = [
 /// Whether bytes are an ONNX file whose input is of floating point, and which quantises nothing.
 #[must_use]
 pub fn is_float(bytes: &[u8]) -> bool {
-    let Ok(graph) = wire::graph(bytes) else { return false };
+    wire::graph(bytes).is_ok_and(|graph| computes_in_floats(&graph))
+}
+
+/// Whether the input of a graph is of floating point, and none of its nodes quantises anything.
+pub(super) fn computes_in_floats(graph: &GraphProto) -> bool {
     let quantises = |node: &NodeProto| {
         node.op_type.as_deref().is_some_and(|it| it.starts_with('Q') || it.starts_with("Dequantize"))
     };
-    let constants = Constants::of(&graph);
+    let constants = Constants::of(graph);
     let input = graph.input.iter().find(|input| !constants.has(input.name.as_deref().unwrap_or_default()));
     let of = input.and_then(|input| input.r#type.as_ref()?.tensor_type.as_ref()?.elem_type);
     of == Some(DataType::FLOAT) && !graph.node.iter().any(quantises)

@@ -43,7 +43,7 @@ pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
 /// When the file cannot be read, is in the form QDQ, or a feature map is not one of a convolution.
 pub fn protected(bytes: &[u8], maps: &[(usize, usize)], margin: Option<f64>) -> Result<Vec<u8>, FileError> {
     let graph = wire::graph(bytes)?;
-    if is_float(bytes) {
+    if float::computes_in_floats(&graph) {
         return Err(content("the file", "it computes in floating point; protection is written into networks of INT8"));
     }
     known_operators(&graph)?;

@@ -28,7 +28,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn open(network: &str, images: &Path, labels: &Path) -> Result<NetworkTarget, String> {
-    let files = ImageFiles { images: images.to_owned(), labels: labels.to_owned() };
+    let files = ImageFiles { images: images.to_owned(), labels: Some(labels.to_owned()) };
     let source = NetworkSource { network: network.to_owned(), images: Some(files), format: None };
     source.open().and_then(OpenedNetwork::integers).map_err(|error| {
         let mut text = error.to_string();

@@ -1,13 +1,12 @@
 //! Boards in a beam, each with its log and its fluence: are their rates alike?
 
 use serde_json::{Value, json};
-use stats::{Bounded, Confidence, holm, poisson};
+use stats::{Bounded, Confidence, RateHomogeneity, holm, poisson, rate_homogeneity};
 use std::collections::BTreeMap;
 use std::path::Path;
 use study::{Cell, Table};
 
 use super::super::bounded_view::{document, quantity};
-use super::homogeneity::{RateHomogeneity, rate_homogeneity};
 use super::rates::Counts;
 use super::words::{NamedNumber, numbers, positive, wrong};
 use crate::kit::StudyError;

@@ -4,7 +4,6 @@
 mod boards;
 mod category;
 mod command;
-mod homogeneity;
 mod log;
 mod rates;
 mod words;

@@ -4,7 +4,7 @@
 //! Wilenski, *Homogeneity of results in testing samples from Poisson series*, Biometrika 31, 1940). The statistic is Pearson's. Its p-value is
 //! exact where all counts of the sum can be listed: the chance of those whose statistic is at least as large. Otherwise it is that of χ².
 
-use stats::{ChiSquare, chi_square};
+use crate::chi_square::{ChiSquare, chi_square};
 
 /// Lists of counts that are gone through, at most; more have the p-value of χ².
 const MOST_LISTS: f64 = 1e6;
@@ -14,20 +14,21 @@ const ROUNDING: f64 = 1e-9;
 
 /// The result of a test of several rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RateHomogeneity {
+pub struct RateHomogeneity {
     /// The test.
-    pub(super) test: ChiSquare,
+    pub test: ChiSquare,
     /// Whether the p-value is exact, and not that of χ².
-    pub(super) exact: bool,
+    pub exact: bool,
     /// The smallest expected count; below five or so a p-value that is not exact is rough (W. G. Cochran, Biometrics 10, 1954).
-    pub(super) smallest: f64,
+    pub smallest: f64,
 }
 
 /// Tests counts of events, each with its exposure (a time, a fluence), all in one unit.
 ///
 /// `None` if there are fewer than two counts, no events, or an exposure that is not a number above 0 or is too small beside the
 /// others: then nothing can be compared.
-pub(super) fn rate_homogeneity(counts: &[(u64, f64)]) -> Option<RateHomogeneity> {
+#[must_use]
+pub fn rate_homogeneity(counts: &[(u64, f64)]) -> Option<RateHomogeneity> {
     let all = counts.iter().try_fold(0_u64, |all, (count, _)| all.checked_add(*count)).filter(|all| *all > 0)?;
     let exposure: f64 = counts.iter().map(|(_, exposure)| exposure).sum();
     if !exposure.is_finite() || !counts.iter().all(|(_, exposure)| *exposure > 0.0) {
@@ -158,7 +159,7 @@ mod tests {
         const WORLDS: u64 = 2000;
         let exposures = [1.0, 2.0, 3.0];
         let rejected = (0..WORLDS).filter(|&world| {
-            let mut draws = stats::Draws::new(5, world);
+            let mut draws = crate::Draws::new(5, world);
             let mut counts = exposures.map(|exposure| (0, exposure));
             for _ in 0..20 {
                 let at = draws.unit() * 6.0;
