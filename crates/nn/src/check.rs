@@ -63,15 +63,20 @@ fn check_conv(conv: &Conv, input: &Tensor, output: Shape) -> Result<(), String> 
         return Err("a scale is not finite".to_owned());
     }
     check_window(conv.window(), input.shape, output)?;
-    let mut largest: Vec<i64> = conv.bias.iter().map(|&bias| i64::from(bias).abs()).collect();
+    // The least and the most that the sum of each channel can be, over all bytes of the input, taken from the zero point.
+    let zero = i64::from(input.quantisation.zero);
+    let mut sums: Vec<[i64; 2]> = conv.bias.iter().map(|&bias| [i64::from(bias); 2]).collect();
     let channels_per_group = input.shape.channels / groups;
     for (number, weights) in conv.weights.chunks(per_group).enumerate() {
         let first = (number % input.shape.channels) / channels_per_group * per_group;
-        for (sum, &weight) in largest[first..].iter_mut().zip(weights) {
-            *sum += i64::from(weight).abs() * 255;
+        for ([least, most], &weight) in sums[first..].iter_mut().zip(weights) {
+            let products = [-zero, 255 - zero].map(|value| i64::from(weight) * value);
+            *least += products[0].min(products[1]);
+            *most += products[0].max(products[1]);
         }
     }
-    match largest.iter().position(|&sum| sum > i64::from(i32::MAX)) {
+    let fits = |sum: i64| i32::try_from(sum).is_ok();
+    match sums.iter().position(|&[least, most]| !fits(least) || !fits(most)) {
         Some(channel) => Err(format!("the accumulators of channel {channel} may overflow 32 bits")),
         None => Ok(()),
     }

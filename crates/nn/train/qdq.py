@@ -134,13 +134,26 @@ class Images(CalibrationDataReader):
         return None if image is None else {"input": image}
 
 
-def put_back(graph, names):
-    """Relu behind some nodes again: the quantiser leaves it out where the zero point does its work. Other files have it."""
+def put_back(graph, names, clips):
+    """Relu or Clip behind some nodes again: the quantiser leaves it out where bytes do its work. Other files have it.
+
+    The first Clip of the file has the greatest value that a byte stands for as its bound, the second none, and so on.
+    """
+    constants = {it.name: numpy_helper.to_array(it) for it in graph.initializer}
+    quantise = {node.input[0]: node for node in graph.node if node.op_type == "QuantizeLinear"}
+    greatest = sorted(clips)[::2]
     for number, node in reversed(list(enumerate(graph.node))):
-        if node.name in names:
+        if node.name in names | clips:
             made = node.output[0]
             node.output[0] = made + ".sum"
-            graph.node.insert(number + 1, helper.make_node("Relu", [made + ".sum"], [made], node.name + ".relu"))
+            inputs, name = [made + ".sum"], node.name
+            if name in clips:
+                bounds = [0.0] + [255 * constants[quantise[made].input[1]]] * (name in greatest)
+                for bound, value in zip(["min", "max"], bounds):
+                    graph.initializer.append(numpy_helper.from_array(np.asarray(value, np.float32), f"{name}.{bound}"))
+                    inputs.append(f"{name}.{bound}")
+            operator = "Clip" if name in clips else "Relu"
+            graph.node.insert(number + 1, helper.make_node(operator, inputs, [made], f"{name}.{operator.lower()}"))
 
 
 def main():
@@ -151,7 +164,7 @@ def main():
     quantize_static("floats.onnx", network, Images(images[:200]), quant_format=QuantFormat.QDQ, per_channel=True,
                     activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
     model = onnx.load(network)
-    put_back(model.graph, {"c1", "add", "dw"})
+    put_back(model.graph, {"c1", "add", "dw"}, {"conv1", "conv2"})
     del model.metadata_props[:], model.graph.value_info[:]
     onnx.save(model, network)
     onnx.checker.check_model(model)

@@ -7,6 +7,7 @@ use clap::{Args as Group, Subcommand};
 use methods::convolution::KernelForm;
 use nn::filr::NeuronFault;
 use nn::{ImageFiles, LanguageSource, NetworkSource, ValueFormat};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 /// A command about networks.
@@ -191,11 +192,11 @@ pub(crate) struct NetworkKernel {
     #[arg(long, value_name = "direct|tiled", default_value = "tiled", value_parser = kernel_form)]
     pub(crate) kernel: KernelForm,
     /// How many faults, in the kernel and, beside it, in single neurons
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    pub(crate) runs: u64,
+    #[arg(long, value_name = "N", default_value = "20000")]
+    pub(crate) runs: NonZeroU64,
     /// On how many images, the first that the network gets right
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub(crate) inferences: usize,
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub(crate) inferences: NonZeroUsize,
     /// Seed of all random choices
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,

@@ -130,8 +130,8 @@ fn kernel(args: &args::NetworkKernel) -> Result<Code, Failure> {
         target: &target,
         layer,
         form: args.kernel,
-        images: args.inferences,
-        runs: args.runs,
+        images: args.inferences.get(),
+        runs: args.runs.get(),
         seed: args.seed,
     };
     let jobs = args.jobs.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));

@@ -44,7 +44,7 @@ pub enum FileError {
     #[error("read the bytes as an ONNX file")]
     Form(#[source] ProtobufError),
     /// It has operators that nothing here computes.
-    #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, GlobalAveragePool, AveragePool and Relu", list(found), OPERATORS.join(", "))]
+    #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, GlobalAveragePool, AveragePool, Relu and Clip", list(found), OPERATORS.join(", "))]
     Operators {
         /// Their types, with a node of each and how many there are.
         found: Vec<(String, String, usize)>,

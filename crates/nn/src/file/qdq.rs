@@ -24,7 +24,10 @@ pub(super) const FUSED: [(&str, &str); 8] = [
 const MOVED: [&str; 3] = ["Flatten", "MaxPool", "Concat"];
 
 /// The other nodes of a group.
-pub(super) const AROUND: [&str; 3] = ["QuantizeLinear", "DequantizeLinear", "Relu"];
+pub(super) const AROUND: [&str; 4] = ["QuantizeLinear", "DequantizeLinear", "Relu", "Clip"];
+
+/// Those that bound the values of a group.
+const CLAMPS: [&str; 2] = ["Relu", "Clip"];
 
 /// Attributes that say in which type something is computed, which a fused group does not do, or what it does anyway.
 const IDLE: [&str; 3] = ["beta", "block_size", "saturate"];
@@ -37,8 +40,8 @@ pub(super) fn is_qdq(graph: &GraphProto) -> bool {
 /// The condition on constants under which groups are what they were fused to.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
-    /// Zero points that are 0, with the node of Relu: the clamp of bytes then does its work.
-    zeros: Vec<(String, String)>,
+    /// Bounds of values that are the bounds of bytes, which then do their work.
+    clamps: Vec<Clamp>,
     /// Scales that are one for all channels, with the node, because they are said to lie along another axis.
     single: Vec<(String, String)>,
     /// Scales that are equal, with the node that moves bytes from one to the other.
@@ -47,16 +50,52 @@ pub(super) struct Conditions {
     points: Vec<(String, [String; 2])>,
 }
 
+/// A Relu or a Clip, with the quantisation of what it makes.
+#[derive(Debug)]
+struct Clamp {
+    place: String,
+    /// The constants of the scale and of the zero point.
+    quantisation: [String; 2],
+    bounds: [Bound; 2],
+}
+
+/// A bound of values.
+#[derive(Debug)]
+enum Bound {
+    Value(f32),
+    Constant(String),
+}
+
+impl Clamp {
+    /// Checks that whatever is below the lower bound is stored as 0 with or without it, and above the upper one as 255.
+    fn check(&self, constants: &Constants<'_>) -> Result<(), FileError> {
+        let quantisation = constants.quantisation(&self.quantisation, 0)?;
+        for (bound, expected) in self.bounds.iter().zip([0, 255]) {
+            let value = match bound {
+                Bound::Value(value) => *value,
+                Bound::Constant(name) => match constants.floats(name)?[..] {
+                    [value] if !value.is_nan() => value,
+                    ref found => {
+                        let what = format!("a bound is one number, found {found:?}");
+                        return Err(content(format!("the constant `{name}`"), what));
+                    }
+                },
+            };
+            let found = quantisation.stored(value);
+            if found != expected {
+                let what =
+                    format!("it is fused to the clamp of bytes, and {value} is stored as {found}; expected {expected}");
+                return Err(content(&self.place, what));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Conditions {
     /// Checks them.
     pub(super) fn check(&self, constants: &Constants<'_>) -> Result<(), FileError> {
-        for (place, zero) in &self.zeros {
-            let found = constants.zero(zero)?;
-            if found != 0 {
-                let what = format!("it is fused to a clamp, and 0 is stored as {found}; expected the zero point 0");
-                return Err(content(place, what));
-            }
-        }
+        self.clamps.iter().try_for_each(|clamp| clamp.check(constants))?;
         let moved = |place: &str| content(place, "it moves bytes, and is quantised otherwise than what it reads");
         for (place, [a, b]) in &self.scales {
             if constants.floats(a)? != constants.floats(b)? {
@@ -91,7 +130,7 @@ pub(super) fn fused(graph: GraphProto) -> Result<(GraphProto, Conditions), FileE
     made.node.clear();
     for (number, node) in nodes.iter().enumerate() {
         match operator(node) {
-            "DequantizeLinear" | "Relu" => {}
+            "DequantizeLinear" | "Relu" | "Clip" => {}
             "QuantizeLinear" => {
                 let source = input(node, 0);
                 if groups.makers.contains_key(source) {
@@ -129,7 +168,7 @@ struct Groups<'g> {
     makers: BTreeMap<&'g str, (usize, &'g NodeProto)>,
     /// The nodes that make floats of integers, by what they make.
     dequantised: BTreeMap<&'g str, &'g NodeProto>,
-    /// The tensor that is quantised, or is so after Relu.
+    /// The tensor that is quantised, or is so after Relu or Clip.
     quantised: Vec<&'g str>,
 }
 
@@ -145,9 +184,9 @@ impl<'g> Groups<'g> {
             }
         }
         let before =
-            |of: &&str| makers.get(of).filter(|(_, node)| operator(node) == "Relu").map(|(_, it)| input(it, 0));
-        let relus: Vec<&str> = quantised.iter().filter_map(before).collect();
-        quantised.extend(relus);
+            |of: &&str| makers.get(of).filter(|(_, node)| CLAMPS.contains(&operator(node))).map(|(_, it)| input(it, 0));
+        let clamped: Vec<&str> = quantised.iter().filter_map(before).collect();
+        quantised.extend(clamped);
         Self { makers, dequantised, quantised }
     }
 
@@ -160,16 +199,19 @@ impl<'g> Groups<'g> {
         let of = |name: &str| self.makers.get(name).copied();
         let unknown = || content(place(number, quantise), "no node before it makes its input");
         let (mut at, mut node) = of(input(quantise, 0)).ok_or_else(unknown)?;
-        let relu = operator(node) == "Relu";
-        if relu {
-            conditions.zeros.push((place(at, node), input(quantise, 2).to_owned()));
+        let output = [input(quantise, 1).to_owned(), input(quantise, 2).to_owned()];
+        if CLAMPS.contains(&operator(node)) {
+            conditions.clamps.push(Clamp {
+                place: place(at, node),
+                quantisation: output.clone(),
+                bounds: bounds(node),
+            });
             (at, node) = of(input(node, 0)).ok_or_else(unknown)?;
         }
         let Some((_, integer)) = FUSED.iter().find(|(from, _)| *from == operator(node)) else {
             let what = format!("it quantises what `{}` makes, which is not fused", operator(node));
             return Err(content(place(number, quantise), what));
         };
-        let output = [input(quantise, 1).to_owned(), input(quantise, 2).to_owned()];
         let triple = |which: usize| self.triple(at, node, which);
         let bias = || match input(node, 2) {
             "" => Ok(String::new()),
@@ -228,6 +270,17 @@ impl<'g> Groups<'g> {
 
 fn operator(node: &NodeProto) -> &str {
     node.op_type.as_deref().unwrap_or_default()
+}
+
+/// The bounds of a Relu or a Clip. The latter has constants, or numbers of its own in files before version 11.
+fn bounds(node: &NodeProto) -> [Bound; 2] {
+    let relu = operator(node) == "Relu";
+    let least = if relu { 0.0 } else { f32::NEG_INFINITY };
+    let attribute = |name: &str| node.attribute.iter().find(|it| it.name.as_deref() == Some(name))?.f;
+    [(1, "min", least), (2, "max", f32::INFINITY)].map(|(at, name, default)| match input(node, at) {
+        "" => Bound::Value(attribute(name).unwrap_or(default)),
+        constant => Bound::Constant(constant.to_owned()),
+    })
 }
 
 fn number_of(node: &NodeProto, attribute: &str, default: i64) -> i64 {

@@ -37,7 +37,7 @@ fn operators_that_are_not_computed_are_named_before_anything_else() {
         error.to_string(),
         "run the network: nothing here computes `QLinearBonk` (node `c1`; 7 of them); it computes QLinearConv, \
          QLinearAdd, QLinearGlobalAveragePool, QLinearAveragePool, QLinearConcat, QGemm, Flatten, MaxPool, Concat, and between DequantizeLinear and QuantizeLinear also \
-         Conv, Gemm, Add, GlobalAveragePool, AveragePool and Relu"
+         Conv, Gemm, Add, GlobalAveragePool, AveragePool, Relu and Clip"
     );
 }
 

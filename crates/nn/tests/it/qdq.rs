@@ -11,6 +11,8 @@ use crate::kit::{agree, fashion, flip};
 
 const FILE: &[u8] = include_bytes!("../vectors/fashion-qdq.onnx");
 
+const POOLS: &[u8] = include_bytes!("../vectors/pools-qdq.onnx");
+
 fn network() -> Network {
     read_network("fashion", FILE).unwrap()
 }
@@ -50,7 +52,8 @@ fn every_tensor_of_two_images_and_all_logits_are_those_of_onnx_runtime() {
 
 #[test]
 fn a_stack_of_convolutions_and_pools_is_what_onnx_runtime_makes_of_it() {
-    let network = read_network("stack", include_bytes!("../vectors/pools-qdq.onnx")).unwrap();
+    // Two of its convolutions end in a Clip: one has both bounds, one has none above.
+    let network = read_network("stack", POOLS).unwrap();
     let classes: Vec<&str> = network.layers().iter().map(|layer| layer.class()).collect();
     assert_eq!(classes, ["conv", "pool", "conv", "pool", "conv", "pool", "dense"]);
     check(&network, include_bytes!("../vectors/pools-qdq.zst"), "pool2");
@@ -81,7 +84,12 @@ fn average_pools_and_tensors_of_unequal_scales_that_are_joined_are_what_onnx_run
 
 /// The answer about the file with some bytes replaced by as many others, everywhere.
 fn said(from: &[u8], to: &[u8]) -> String {
-    let mut bytes = FILE.to_vec();
+    said_of(FILE, from, to)
+}
+
+/// The answer about another file, likewise.
+fn said_of(file: &[u8], from: &[u8], to: &[u8]) -> String {
+    let mut bytes = file.to_vec();
     let at: Vec<usize> = (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
     assert!(!at.is_empty() && from.len() == to.len());
     for at in at {
@@ -108,7 +116,32 @@ fn what_cannot_be_fused_is_named() {
     );
     // With 0 stored as another byte, the clamp is no Relu.
     let zero = said(b"*\x01\x00B\x0dc1_zero_point", b"*\x01\x05B\x0dc1_zero_point");
-    assert!(zero.ends_with("and 0 is stored as 5; expected the zero point 0"), "{zero}");
+    assert!(zero.ends_with("and 0 is stored as 5; expected 0"), "{zero}");
+}
+
+#[test]
+fn bounds_that_are_not_those_of_bytes_are_refused() {
+    let network = read_network("stack", POOLS).unwrap();
+    let quantisation = network.output(2).quantisation;
+    let greatest = quantisation.value(255);
+    let bound = |name: &[u8], value: f32| [b"B\x09", name, b"J\x04", &value.to_le_bytes()].concat();
+    let high = |value: f32| said_of(POOLS, &bound(b"conv1.max", greatest), &bound(b"conv1.max", value));
+    let half = high(greatest / 2.0);
+    let expected = format!(
+        "read the node `conv1.clip`: it is fused to the clamp of bytes, and {} is stored as 128; expected 255",
+        greatest / 2.0
+    );
+    assert_eq!(half, expected);
+    assert_eq!(high(f32::NAN), "read the constant `conv1.max`: a bound is one number, found [NaN]");
+    let low = |value: f32| said_of(POOLS, &bound(b"conv2.min", 0.0), &bound(b"conv2.min", value));
+    assert!(low(1.0).ends_with("expected 0"), "{}", low(1.0));
+    let missing = said_of(POOLS, b"B\x09conv1.max", b"B\x09conv1.mux");
+    assert_eq!(missing, "read the constant `conv1.max`: the file does not hold it");
+    // A bound that no byte reaches bounds nothing.
+    let (mut wide, exact) = (POOLS.to_vec(), bound(b"conv1.max", greatest));
+    let at = wide.windows(exact.len()).position(|bytes| bytes == exact).unwrap();
+    wide[at..at + exact.len()].copy_from_slice(&bound(b"conv1.max", 1000.0));
+    assert_eq!(read_network("stack", &wide).unwrap().layers(), network.layers());
 }
 
 #[test]
