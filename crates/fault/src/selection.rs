@@ -3,6 +3,7 @@
 use crate::error::SelectionError;
 use crate::groups::InstructionClass;
 use crate::names::base_name;
+use crate::narrowing::Narrowing;
 use crate::operand::{TargetKind, TargetOperand, operands};
 use crate::pattern::Patterns;
 use crate::scope::{ScopeKind, WARP};
@@ -56,7 +57,7 @@ struct Lines {
 }
 
 /// What a campaign draws from: every key that is left out selects all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// What is hit.
     pub target: TargetKind,
@@ -73,6 +74,8 @@ pub struct Selection {
     pub blocks: Ranges,
     /// The times that a thread executes an instruction in a launch, counted from 0.
     pub iterations: Ranges,
+    /// Instructions and values of registers that it is narrowed to.
+    pub narrowing: Narrowing,
 }
 
 impl Selection {
@@ -146,7 +149,7 @@ impl Selection {
     pub fn same_population(&self, other: &Self) -> bool {
         let of =
             |it: &Self| (it.target, it.kernels.clone(), it.threads.clone(), it.blocks.clone(), it.iterations.clone());
-        of(self) == of(other)
+        of(self) == of(other) && self.narrowing == other.narrowing
     }
 
     /// Whether a launch is selected: its kernel, and its number among the launches of that kernel.

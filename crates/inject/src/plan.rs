@@ -87,7 +87,7 @@ impl SamplingFrame {
         let mut known: Vec<(Selection, Vec<Vec<u32>>, Census)> = Vec::new();
         let (mut parts, mut numbers) = (Vec::new(), Vec::new());
         for (number, selection) in selections.into_iter().enumerate() {
-            let needed = golden.launches.iter().map(|launch| least(&selection, &launch.program)).collect();
+            let needed = golden.launches.iter().map(|launch| least(&selection, launch)).collect();
             let census = match known.iter().find(|(of, all, _)| of.same_population(&selection) && *all == needed) {
                 Some((_, _, census)) => census.clone(),
                 None => {

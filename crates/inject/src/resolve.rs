@@ -1,9 +1,10 @@
 //! From draws to instructions: the blocks of the threads that were drawn run again, to learn which instruction each draw
 //! is.
 
+use crate::executions::Executions;
 use crate::golden::Golden;
 use crate::rerun::When;
-use crate::sample::{Iterations, least};
+use crate::sample::least;
 use fault::{Member, Selection};
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has, lanes};
@@ -33,7 +34,7 @@ struct Watched {
 
 struct Resolving<'s> {
     least: Vec<u32>,
-    iterations: Iterations<'s>,
+    executions: Executions<'s>,
     /// By warp and lane.
     watched: BTreeMap<u32, BTreeMap<usize, Watched>>,
 }
@@ -45,8 +46,7 @@ impl Hook for Resolving<'_> {
 
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let together = context.executing.count_ones() >= self.least[context.instruction as usize];
-        let selected =
-            if together { self.iterations.pass(context.warp, context.instruction, context.executing) } else { 0 };
+        let selected = if together { self.executions.pass(&context) } else { 0 };
         let Some(watched) = self.watched.get_mut(&context.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(context.executing & mask) {
@@ -84,15 +84,14 @@ pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member])
         let launch = &golden.launches[index as usize];
         let threads = golden.recorded(launch).threads_per_block();
         let warps = (threads as usize).div_ceil(LANES);
-        let iterations = Iterations::of(selection, &launch.program, warps);
-        let mut resolving =
-            Resolving { least: least(selection, &launch.program), iterations, watched: BTreeMap::new() };
+        let executions = Executions::of(selection, &launch.program, warps);
+        let mut resolving = Resolving { least: least(selection, launch), executions, watched: BTreeMap::new() };
         golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
             let Some(wanted) = blocks.get(&block) else { return false };
             match when {
                 When::Before => {
                     resolving.watched = watch(wanted, threads);
-                    resolving.iterations.begin();
+                    resolving.executions.begin();
                 }
                 When::After => collect(&resolving.watched, index, block * threads, &mut found),
             }

@@ -1,24 +1,29 @@
 //! The population that is sampled, counted by thread.
 
+use crate::executions::Executions;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::reach::has_target;
 use crate::rerun::When;
 use counts::{Counts, CountsWriter};
-use facts::Facts;
-use fault::{Census, Ranges, Selection};
+use fault::{Census, Selection};
 use simt::memory::GlobalMemory;
-use simt::registers::{LANES, has, lanes};
-use simt::{Executor, Hook, InstructionContext, Interest, Program};
+use simt::program::StaticInstruction;
+use simt::registers::{LANES, has};
+use simt::{Executor, Hook, InstructionContext, Interest};
 
-/// Whether each instruction of a program is in the population.
-pub(crate) fn members(selection: &Selection, program: &Program) -> Vec<bool> {
-    least(selection, program).iter().map(|&least| least != NEVER).collect()
+/// Whether each instruction of a launch is in the population.
+pub(crate) fn members(selection: &Selection, launch: &GoldenLaunch) -> Vec<bool> {
+    least(selection, launch).iter().map(|&least| least != NEVER).collect()
 }
 
-/// How many lanes must execute each instruction of a program together for it to be in the population.
-pub(crate) fn least(selection: &Selection, program: &Program) -> Vec<u32> {
-    let least = |facts: &Facts| selection.least(facts);
-    program.instructions.iter().map(|it| it.facts.as_ref().and_then(least).unwrap_or(NEVER)).collect()
+/// How many lanes must execute each instruction of a launch together for it to be in the population.
+pub(crate) fn least(selection: &Selection, launch: &GoldenLaunch) -> Vec<u32> {
+    let chosen = selection.narrowing.of_launch(&launch.program.name, launch.number);
+    let least = |(number, instruction): (u32, &StaticInstruction)| {
+        let chosen = chosen.is_none_or(|chosen| chosen.contains(&number));
+        instruction.facts.as_ref().filter(|_| chosen).and_then(|facts| selection.least(facts)).unwrap_or(NEVER)
+    };
+    (0..).zip(&launch.program.instructions).map(least).collect()
 }
 
 /// More lanes than there are: an instruction that is not in the population.
@@ -27,47 +32,17 @@ pub(crate) const NEVER: u32 = u32::MAX;
 /// What each instruction of a program counts for.
 pub(crate) struct Weights(pub(crate) Vec<u32>);
 
-/// How often each thread of a block has executed each instruction, kept where a selection takes some of these times only.
-pub(crate) struct Iterations<'s> {
-    selected: &'s Ranges,
-    instructions: usize,
-    /// By warp, instruction and lane.
-    times: Vec<[u32; LANES]>,
-}
-
-impl<'s> Iterations<'s> {
-    pub(crate) fn of(selection: &'s Selection, program: &Program, warps: usize) -> Self {
-        let instructions = program.instructions.len();
-        let kept = if selection.iterations.is_all() { 0 } else { warps * instructions };
-        Self { selected: &selection.iterations, instructions, times: vec![[0; LANES]; kept] }
-    }
-
-    /// Another block begins.
-    pub(crate) fn begin(&mut self) {
-        self.times.fill([0; LANES]);
-    }
-
-    /// Lanes execute an instruction: for which of them this time is one of those selected.
-    pub(crate) fn pass(&mut self, warp: u32, instruction: u32, executing: u32) -> u32 {
-        if self.times.is_empty() {
-            return executing;
-        }
-        let times = &mut self.times[warp as usize * self.instructions + instruction as usize];
-        lanes(executing).fold(0, |selected, lane| {
-            let time = times[lane];
-            times[lane] = time.saturating_add(1);
-            if self.selected.holds(u64::from(time)) { selected | (1 << lane) } else { selected }
-        })
-    }
-}
-
-/// Counts by thread.
+/// Counts by thread, and by instruction.
 struct Counting<'s> {
     /// Lanes that must execute each instruction together.
     least: Vec<u32>,
     weights: Vec<u32>,
     counts: Vec<[u64; LANES]>,
-    iterations: Iterations<'s>,
+    /// By instruction, over all threads that are selected.
+    of_instructions: Vec<u64>,
+    /// The lanes of each warp whose threads are selected.
+    threads: Vec<u32>,
+    executions: Executions<'s>,
 }
 
 impl Hook for Counting<'_> {
@@ -78,7 +53,8 @@ impl Hook for Counting<'_> {
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let weight = u64::from(self.weights[context.instruction as usize]);
         if weight > 0 && context.executing.count_ones() >= self.least[context.instruction as usize] {
-            let selected = self.iterations.pass(context.warp, context.instruction, context.executing);
+            let selected = self.executions.pass(&context) & self.threads[context.warp as usize];
+            self.of_instructions[context.instruction as usize] += weight * u64::from(selected.count_ones());
             let counts = &mut self.counts[context.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
                 *count += if has(selected, lane) { weight } else { 0 };
@@ -94,10 +70,10 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
     for launch in &golden.launches {
         let selected =
             selection.holds_launch(&launch.program.name, launch.number) && has_target(golden, launch, selection);
-        let members = if selected { members(selection, &launch.program) } else { Vec::new() };
+        let members = if selected { members(selection, launch) } else { Vec::new() };
         if members.contains(&true) {
             let counts = count(golden, launch, selection, Weights(members.into_iter().map(u32::from).collect()));
-            census.push(counts.map(|count| u32::try_from(count).unwrap_or(u32::MAX)));
+            census.push(counts.threads.map(|count| u32::try_from(count).unwrap_or(u32::MAX)));
         } else {
             census.push(Counts::default());
         }
@@ -105,15 +81,41 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
     census
 }
 
+/// The members of a population by launch and instruction.
+pub(crate) fn by_instruction(golden: &Golden, selection: &Selection) -> Vec<Vec<u64>> {
+    let of_launch = |launch: &GoldenLaunch| {
+        let selected =
+            selection.holds_launch(&launch.program.name, launch.number) && has_target(golden, launch, selection);
+        let members = if selected { members(selection, launch) } else { Vec::new() };
+        if !members.contains(&true) {
+            return vec![0; launch.program.instructions.len()];
+        }
+        count(golden, launch, selection, Weights(members.into_iter().map(u32::from).collect())).instructions
+    };
+    golden.launches.iter().map(of_launch).collect()
+}
+
+/// The weights of the instructions of a launch that selected threads execute, added up.
+pub(crate) struct WeightSums {
+    pub(crate) threads: Counts<u64>,
+    pub(crate) instructions: Vec<u64>,
+}
+
 /// The weights of all instructions that each selected thread of a launch executes, added up.
-pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Counts<u64> {
+pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> WeightSums {
     let threads = golden.recorded(launch).threads_per_block() as usize;
     let warps = threads.div_ceil(LANES);
+    let selected = |warp: usize| {
+        let lanes = (0..LANES).filter(|lane| selection.threads.holds((warp * LANES + lane) as u64));
+        lanes.fold(0, |mask, lane| mask | (1 << lane))
+    };
     let mut counting = Counting {
-        least: least(selection, &launch.program),
+        least: least(selection, launch),
+        of_instructions: vec![0; weights.0.len()],
         weights: weights.0,
         counts: vec![[0; LANES]; warps],
-        iterations: Iterations::of(selection, &launch.program, warps),
+        threads: (0..warps).map(selected).collect(),
+        executions: Executions::of(selection, &launch.program, warps),
     };
     let (mut all, threads_of_all) = (CountsWriter::default(), launch.counts().threads());
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
@@ -123,14 +125,12 @@ pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selectio
         }
         if when == When::After {
             all.fill(0, block * threads as u64);
-            let selected = |thread: usize| selection.threads.holds(thread as u64);
-            let counted = counting.counts.iter().flatten().take(threads).enumerate();
-            all.extend(counted.map(|(thread, &count)| if selected(thread) { count } else { 0 }));
+            all.extend(counting.counts.iter().flatten().take(threads).copied());
             counting.counts.fill([0; LANES]);
-            counting.iterations.begin();
+            counting.executions.begin();
         }
         true
     });
     all.fill(0, threads_of_all);
-    all.finish()
+    WeightSums { threads: all.finish(), instructions: counting.of_instructions }
 }

@@ -101,9 +101,9 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         (&["--runs", "0"], 1, "make 0 faults in each region: expected 1 to"),
         (&["--until", "map"], 1, "say where it is written with --map"),
         (&["--from-map", path(&map)], 1, "fault 1 of it: find launch 9 of the fault: the capsule has 2"),
-        (&["--from-map", path(&map), "--only", "K1"], 1, "edit the map, or leave --only out"),
+        (&["--from-map", path(&map), "--only", "K1"], 1, "edit the fault map, or leave --only out"),
         (&["--kernel", "atax_kernel1"], 1, "takes no --kernel: each region says its own"),
-        (&["--from-map", path(&map), "--margin", "0.1"], 1, "edit the map, or leave --margin out"),
+        (&["--from-map", path(&map), "--margin", "0.1"], 1, "edit the fault map, or leave --margin out"),
         (&["--runs", "9", "--margin", "0.1"], 1, "as --runs and as --margin say: leave one of them out"),
     ] {
         let (found, text) = answer(args);
@@ -198,4 +198,118 @@ fn a_template_is_a_file_of_regions() {
     assert_eq!(found["empty"], serde_json::json!([]));
     let both = run(&["regions", "atax", "--template", path(&file), "--runs", "5"]);
     assert!(stderr(&both).contains("combine --runs with --template"), "{}", stderr(&both));
+}
+
+/// A profile of regions of the first kernel of atax, whose inner line the compiler has unrolled four times; then the answer to more.
+fn profiled(regions: &[&str], more: &[&str]) -> (String, std::process::Output) {
+    let dir = TempDir::new().unwrap();
+    let (file, profile) = (dir.path().join("regions.toml"), dir.path().join("profile.csv"));
+    let region = |(number, region): (u32, &&str)| {
+        format!("[[regions]]\nname = 'R{number}'\nfile = 'atax.cu'\nlines = [31, 31]\n{region}\n")
+    };
+    fs::write(&file, (0..).zip(regions).map(region).collect::<String>()).unwrap();
+    let all = ["regions", "atax", "--file", path(&file), "--profile", path(&profile), "--runs", "30", "--out"];
+    let answer = run(&[&all[..], &[path(dir.path())], more].concat());
+    (fs::read_to_string(&profile).unwrap_or_default(), answer)
+}
+
+/// The instructions of a region in a profile, with how often they are executed.
+fn instructions(profile: &str, region: &str) -> Vec<(u32, u64)> {
+    let rows = profile.lines().filter(|line| line.starts_with(&format!("{region},")));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        (cells[3].parse().unwrap(), cells[6].parse().unwrap())
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn copies_of_an_unrolled_line_are_told_apart() {
+    let copies: Vec<String> = (0..4).map(|copy| format!("copies = '{copy}'")).collect();
+    let regions = ["", &copies[0], &copies[1], &copies[2], &copies[3], "copies = '99'", "iterations = '0'"];
+    let (profile, answer) = profiled(&regions, &[]);
+    let all = instructions(&profile, "R0");
+    let apart: Vec<Vec<(u32, u64)>> = (1..5).map(|copy| instructions(&profile, &format!("R{copy}"))).collect();
+    assert!(apart.concat().iter().all(|it| all.contains(it)) && apart.concat().len() == all.len());
+    // The first copy has the load of the sum, too, which the others keep in a register.
+    assert_eq!(apart.iter().map(Vec::len).collect::<Vec<_>>(), [4, 3, 3, 3]);
+    let said = stdout(&answer);
+    let none = said.lines().find(|line| line.starts_with("R5: ")).unwrap();
+    assert!(none.contains("copies, counted from 0, and nothing to hit in copies 99"), "{none}");
+    let unrolled = said.lines().find(|line| line.starts_with("R6: ")).unwrap();
+    assert!(
+        unrolled.contains("one of its lines has 4 copies") && unrolled.contains("one in 4 of the source's"),
+        "{unrolled}"
+    );
+}
+
+#[test]
+fn a_condition_on_a_register_chooses_threads_by_what_they_have_before_the_instruction() {
+    // The first register is the thread's row.
+    let (profile, answer) = profiled(&["", "when = '%r1.s32 > 3'", "when = '%r1.s32 > 159'"], &[]);
+    let [all, some] = ["R0", "R1"].map(|region| instructions(&profile, region));
+    let rows = 160;
+    assert!(all.len() == some.len() && !all.is_empty());
+    for ((at, all), (other, some)) in all.into_iter().zip(some) {
+        assert_eq!((at, all / rows * (rows - 4)), (other, some));
+    }
+    let said = stdout(&answer);
+    assert!(said.contains("R2: `when` = `%r1.s32 > 159` holds right before none of its instructions."), "{said}");
+    for (condition, part) in [
+        ("%r1 > 3", "decide `%r1 > 3`: it is declared as b32, which does not say a number: write one, such as %r1.s32"),
+        ("%r1.f64 > 3", "it has 32 bits, and f64 has more"),
+        ("%nothing > 3", "no kernel or function has this register; they have "),
+        ("%r1 >", "such as %r7 > 3"),
+    ] {
+        let refused = profiled(&[&format!("when = '{condition}'")], &[]).1;
+        assert!(refused.status.code() != Some(0) && stderr(&refused).contains(part), "{}", stderr(&refused));
+    }
+}
+
+#[test]
+fn phases_start_from_the_file_of_the_one_before() {
+    let dir = TempDir::new().unwrap();
+    let [profile, map] = ["profile.csv", "map.csv"].map(|name| dir.path().join(name));
+    let (profile, map, out) = (path(&profile), path(&map), path(dir.path()));
+    let at_once = json(&["regions", "mm3", "--runs", "40", "--json", "--out", out]);
+    let first = run(&["regions", "mm3", "--until", "profile", "--profile", profile]);
+    let said = stdout(&first);
+    assert!(said.starts_with("mm3: profile\n") && said.contains("Nothing is injected yet"), "{}{said}", stderr(&first));
+    let rest = ["--runs", "40", "--until", "map", "--map", map, "--out", out];
+    let second = run(&[&["regions", "mm3", "--from-profile", profile], &rest[..]].concat());
+    assert!(second.status.success(), "{}", stderr(&second));
+    let third = json(&["regions", "mm3", "--from-map", map, "--json", "--out", out]);
+    assert_eq!(at_once["regions"], third["regions"]);
+    // Only the rows of one region's products are left.
+    let text = fs::read_to_string(profile).unwrap();
+    let kept = |(number, line): &(usize, &str)| *number == 0 || line.starts_with("K2,") && line.contains("fma");
+    let edited: Vec<&str> = text.lines().enumerate().filter(kept).map(|(_, line)| line).collect();
+    fs::write(profile, edited.join("\n")).unwrap();
+    assert!(run(&[&["regions", "mm3", "--from-profile", profile], &rest[..]].concat()).status.success());
+    let drawn = fs::read_to_string(map).unwrap();
+    assert!(
+        drawn.lines().count() == 41 && drawn.lines().skip(1).all(|line| line.contains(",K2,") && line.contains("fma")),
+        "{drawn}"
+    );
+    let method = format!("regional:profile={profile}");
+    let campaign = json(&["campaign", "mm3", "--runs", "10", "--method", &method, "--out", out, "--json"]);
+    assert_eq!(campaign["runs"]["landed"], 10);
+    for (from, to, part) in [
+        ("fma", "fmb", "row 1 of it: the instruction is `fma"),
+        (",0,", ",9,", "the program has no launch"),
+        ("_Z", "_Y", "of the kernel _Y"),
+    ] {
+        fs::write(profile, edited.join("\n").replace(from, to)).unwrap();
+        let refused = run(&["regions", "mm3", "--from-profile", profile]);
+        assert!(refused.status.code() == Some(1) && stderr(&refused).contains(part), "{part}: {}", stderr(&refused));
+    }
+    for (more, part) in [
+        (["--only", "K2"], "edit the profile, or leave --only out"),
+        (["--from-map", map], "take sites from --from-profile and from --from-map"),
+        (["--until", "profile"], "end with the profile: say where it is written with --profile F.csv"),
+        (["--profile", map], "leave --profile out"),
+    ] {
+        let refused = run(&[&["regions", "mm3", "--from-profile", profile], &more[..]].concat());
+        assert!(refused.status.code() != Some(0) && stderr(&refused).contains(part), "{part}: {}", stderr(&refused));
+    }
 }

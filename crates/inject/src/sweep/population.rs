@@ -1,6 +1,6 @@
 //! Every fault that a selection names, in units: the share of one warp.
 
-use crate::golden::Golden;
+use crate::golden::{Golden, GoldenLaunch};
 use crate::sample::{Weights, census, count, members};
 use campaign::{Spot, Sweep, SweptOperand, TargetError};
 use facts::Source;
@@ -58,7 +58,7 @@ impl Population {
             let kernel = (golden.recorded(launch).module.0, launch.program.name.clone());
             let operands = match known.get(&kernel) {
                 Some(&known) => Vec::clone(&population.operands[known as usize]),
-                None => population.add_operands(&launch.program),
+                None => population.add_operands(launch),
             };
             known.entry(kernel).or_insert(number);
             let faults = operands.iter().map(|operands| operands.iter().map(|operand| operand.bits).sum()).collect();
@@ -73,8 +73,9 @@ impl Population {
         self.isas.get(launch as usize).copied().unwrap_or_default()
     }
 
-    fn add_operands(&mut self, program: &simt::Program) -> Vec<Vec<SweepOperand>> {
-        let members = members(&self.selection, program);
+    fn add_operands(&mut self, launch: &GoldenLaunch) -> Vec<Vec<SweepOperand>> {
+        let program = &launch.program;
+        let members = members(&self.selection, launch);
         let operands = &mut self.sweep.operands;
         let of = |(instruction, member): (&simt::program::StaticInstruction, bool)| {
             let Some(facts) = instruction.facts.as_ref().filter(|_| member) else { return Vec::new() };
@@ -102,7 +103,7 @@ impl Population {
         let golden_launch = &golden.launches[launch as usize];
         let (threads, blocks) =
             (golden.threads_per_block(golden_launch) as u64, golden.recorded(golden_launch).blocks());
-        let counts = count(golden, golden_launch, &self.selection, faults);
+        let counts = count(golden, golden_launch, &self.selection, faults).threads;
         for block in 0..blocks {
             let end = (block + 1) * threads;
             for (first, warp) in (block * threads..end).step_by(LANES).zip(0..) {

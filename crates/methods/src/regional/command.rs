@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use study::Study;
 
+use super::profile::RegionProfile;
 use super::region::Region;
 use super::settings::Settings;
 use super::show;
@@ -14,7 +15,7 @@ use super::tally::Tally;
 use super::target::Regional;
 use super::template::Template;
 use crate::kit::{Campaigns, MethodSettings, StudyError, lasting};
-use crate::method::{Answer, Command, CommandOption, Request};
+use crate::method::{Answer, Command, CommandOption, Estimates, Request};
 
 /// How tight the rates of each region are, if nothing is said: as in the paper.
 const MARGIN: &str = "0.03";
@@ -45,6 +46,8 @@ pub(super) const IN_MARGIN: CommandOption = CommandOption::any(
     "Make as many faults in each region as bound its rates within ±E at 95 %",
 );
 pub(super) const RUNS: CommandOption = CommandOption::any("runs", "N", None, "Make N faults in each region instead");
+const FROM_PROFILE: CommandOption =
+    CommandOption::any("from-profile", "F.csv", None, "Draw faults from the instructions of a profile instead");
 pub(super) const FROM_MAP: CommandOption =
     CommandOption::any("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some");
 
@@ -63,13 +66,15 @@ pub(super) const REGIONS: Command = Command {
         MODEL,
         IN_MARGIN,
         RUNS,
+        CommandOption::file("profile", "F.csv", "Write the profile: the instructions that faults are drawn from"),
         CommandOption::file("map", "F.csv", "Write the fault map: a row for each run"),
         CommandOption::file("template", "F.toml", "Only write regions to begin with: the hot lines of each kernel"),
+        FROM_PROFILE,
         FROM_MAP,
         CommandOption::of_words(
             "until",
             "PHASE",
-            &[("map", "the fault map"), ("results", "what the faults come to")],
+            &[("profile", "the profile"), ("map", "the fault map"), ("results", "what the faults come to")],
             Some("results"),
             "The last phase that is done",
         ),
@@ -86,31 +91,72 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     let (settings, files) = settings(request)?;
     let label = settings.label(&files)?;
     let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
+    let written = Written::of(request)?;
+    let profile = written.profile.map(|path| profile(request, &settings, path)).transpose()?;
+    if written.until == "profile" {
+        let (file, profile) = profile.ok_or_else(|| no_file("profile"))?;
+        return Ok(answer(show::profile(request.capsule.name(), &profile), vec![file]));
+    }
+    let mut files: Vec<(PathBuf, String)> = profile.into_iter().map(|(file, _)| file).collect();
     let method = Regional::new(&request.capsule, &words)?;
     let runs = method.runs(runs_of_region(request)?);
-    let path: Option<PathBuf> = request.options.get("map")?;
-    let only_map = request.options.get::<String>("until")?.as_deref() == Some("map");
-    let map = path.map(|path| Ok::<_, StudyError>((path, method.map(runs, campaigns.seed)?))).transpose()?;
-    if only_map {
-        let (path, map) = map.ok_or_else(|| {
-            StudyError::Words("end with the fault map: say where it is written with --map F.csv".to_owned())
-        })?;
-        let (json, study) = show::map(&method, &map);
-        let files = vec![(path, map.text().map_err(StudyError::Words)?)];
-        return Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() });
+    let map = written.map.map(|path| Ok::<_, StudyError>((path, method.map(runs, campaigns.seed)?))).transpose()?;
+    if let Some((path, map)) = &map {
+        files.push((path.clone(), map.text().map_err(StudyError::Words)?));
     }
-    let mut files = Vec::new();
-    if let Some((path, map)) = map {
-        files.push((path, map.text().map_err(StudyError::Words)?));
+    if written.until == "map" {
+        let (_, map) = map.ok_or_else(|| no_file("map"))?;
+        return Ok(answer(show::map(&method, &map), files));
     }
     let tally = Tally::of(&campaigns.planned(&request.capsule, &label, settings.choice(), &method, runs)?.results)?;
-    let estimates = show::estimates(&method, &tally);
-    Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new(), sheets: Vec::new() })
+    Ok(answer(show::estimates(&method, &tally), files))
+}
+
+fn answer(Estimates { json, study }: Estimates, files: Vec<(PathBuf, String)>) -> Answer {
+    Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() }
+}
+
+/// The files that phases write, and the last phase.
+struct Written {
+    profile: Option<PathBuf>,
+    map: Option<PathBuf>,
+    until: String,
+}
+
+impl Written {
+    fn of(request: &Request) -> Result<Self, StudyError> {
+        let [profile, map] = ["profile", "map"].map(|key| request.options.get::<PathBuf>(key));
+        let until = request.options.get::<String>("until")?.unwrap_or_default();
+        Ok(Self { profile: profile?, map: map?, until })
+    }
+}
+
+fn no_file(phase: &str) -> StudyError {
+    StudyError::Words(format!("end with the {phase}: say where it is written with --{phase} F.csv"))
+}
+
+/// The file of a profile, and the profile.
+fn profile(
+    request: &Request,
+    settings: &Settings,
+    path: PathBuf,
+) -> Result<((PathBuf, String), RegionProfile), StudyError> {
+    let Settings::Regions(regions) = settings else {
+        return Err(StudyError::Words(
+            "write the profile of regions and take sites from a profile or a map: leave --profile out".to_owned(),
+        ));
+    };
+    let profile = RegionProfile::of(&request.capsule, regions).map_err(StudyError::Words)?;
+    if profile.rows.is_empty() {
+        return Err(StudyError::Words("write a profile: there is nothing to hit in any region".to_owned()));
+    }
+    Ok(((path, profile.text().map_err(StudyError::Words)?), profile))
 }
 
 /// Regions to begin with.
 fn template(request: &Request, path: PathBuf) -> Result<Answer, StudyError> {
-    const OTHERS: [&str; 8] = ["file", "only", "target", "model", "runs", "margin", "map", "from-map"];
+    const OTHERS: [&str; 10] =
+        ["file", "only", "target", "model", "runs", "margin", "profile", "map", "from-profile", "from-map"];
     if let Some(key) = request.options.first_explicit(&OTHERS) {
         return Err(StudyError::Words(format!(
             "combine --{key} with --template, which injects nothing: leave one out"
@@ -147,28 +193,31 @@ pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
 /// The choice of sites, and the texts of the files that it names.
 pub(super) fn settings(request: &Request) -> Result<(Settings, BTreeMap<String, String>), StudyError> {
     let mut files = BTreeMap::new();
-    let (file, map): (Option<String>, Option<String>) =
-        (request.options.get("file")?, request.options.get("from-map")?);
-    let regions = match (file, map) {
-        (Some(_), Some(_)) => {
-            return Err(StudyError::Words(
-                "take sites from a map and from regions: leave --file or --from-map out".to_owned(),
-            ));
-        }
-        (None, Some(map)) => {
-            return match request.options.first_explicit(&["only", "target", "model", "runs", "margin"]) {
-                Some(key) => Err(StudyError::Words(format!(
-                    "choose by --{key} what a map says: edit the map, or leave --{key} out"
-                ))),
-                None => Settings::Map(map).held(&mut files).map(|held| (held, files)).map_err(StudyError::Words),
-            };
-        }
-        (Some(file), None) => {
+    const SOURCES: [&str; 3] = ["file", "from-profile", "from-map"];
+    let [file, profile, map] = SOURCES.map(|key| request.options.get::<String>(key));
+    let (file, profile, map) = (file?, profile?, map?);
+    let said: Vec<&str> = SOURCES.into_iter().filter(|key| request.options.first_explicit(&[*key]).is_some()).collect();
+    if let [one, other, ..] = said[..] {
+        return Err(StudyError::Words(format!("take sites from --{one} and from --{other}: leave one of them out")));
+    }
+    let chosen: &[&str] =
+        if map.is_some() { &["only", "target", "model", "runs", "margin"] } else { &["only", "target", "model"] };
+    if let Some(taken) = profile.map(Settings::Profile).or(map.map(Settings::Map)) {
+        let what = taken.file().0;
+        return match request.options.first_explicit(chosen) {
+            Some(key) => Err(StudyError::Words(format!(
+                "choose by --{key} what a {what} says: edit the {what}, or leave --{key} out"
+            ))),
+            None => taken.held(&mut files).map(|held| (held, files)).map_err(StudyError::Words),
+        };
+    }
+    let regions = match file {
+        Some(file) => {
             let refused = |why: String| StudyError::Refused(format!("read the regions `{file}`: {why}"));
             let text = lasting::file(&file).map_err(refused)?;
             Region::read(&text).map_err(refused)?
         }
-        (None, None) => {
+        None => {
             let name = request.capsule.name();
             let missing = || {
                 StudyError::Words(format!(

@@ -1,31 +1,17 @@
 //! A condition on a variable, under which a region is one: the value of an element of a buffer when a launch begins.
 
 use campaign::SelectionWords;
-use fault::Selection;
+use fault::{Relation, Selection};
 use inject::{Array, CapsuleTarget, buffer_elements, variables};
 use std::fmt;
 use std::str::FromStr;
-
-/// A relation of a value that is found to one that is wanted, by its word.
-type Relation = (&'static str, fn(f64, f64) -> bool);
-
-/// How a value is to be to another.
-const RELATIONS: [Relation; 6] = [
-    ("<=", |found, wanted| found <= wanted),
-    (">=", |found, wanted| found >= wanted),
-    ("==", |found, wanted| found == wanted),
-    ("!=", |found, wanted| found != wanted),
-    ("<", |found, wanted| found < wanted),
-    (">", |found, wanted| found > wanted),
-];
 
 /// `NAME[ELEMENT] RELATION NUMBER`, the element linear, from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Condition {
     variable: String,
     element: u64,
-    /// Its place in the table.
-    relation: usize,
+    relation: Relation,
     wanted: f64,
 }
 
@@ -34,18 +20,15 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            let relations: Vec<&str> = RELATIONS.iter().map(|it| it.0).collect();
+            let relations: Vec<&str> = Relation::ALL.iter().map(|it| it.word()).collect();
             format!(
-                "`when` = `{text}`: expected NAME[ELEMENT], one of {}, and a number, such as hz[7] > 0.5",
+                "`when` = `{text}`: expected NAME[ELEMENT] or %REGISTER, one of {}, and a number, such as hz[7] > 0.5 or %r7 > 3",
                 relations.join(" ")
             )
         };
-        let found = RELATIONS.iter().enumerate().find_map(|(at, (word, _))| Some((at, text.split_once(word)?)));
-        let (relation, (place, number)) = found.ok_or_else(wrong)?;
-        let (variable, element) =
-            place.trim().strip_suffix(']').and_then(|it| it.rsplit_once('[')).ok_or_else(wrong)?;
-        let (element, wanted) = (element.trim().parse().ok(), number.trim().parse().ok());
-        let (element, wanted) = element.zip(wanted).ok_or_else(wrong)?;
+        let (place, relation, wanted) = Relation::split(text).ok_or_else(wrong)?;
+        let (variable, element) = place.strip_suffix(']').and_then(|it| it.rsplit_once('[')).ok_or_else(wrong)?;
+        let element = element.trim().parse().ok().ok_or_else(wrong)?;
         let variable = variable.trim().to_owned();
         if variable.is_empty() { Err(wrong()) } else { Ok(Self { variable, element, relation, wanted }) }
     }
@@ -53,7 +36,7 @@ impl FromStr for Condition {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}] {} {}", self.variable, self.element, RELATIONS[self.relation].0, self.wanted)
+        write!(f, "{}[{}] {} {}", self.variable, self.element, self.relation, self.wanted)
     }
 }
 
@@ -67,11 +50,10 @@ impl Condition {
         let golden = capsule.golden_run();
         let array = self.array(capsule)?;
         let selection = Selection::default().in_kernels(&words.kernel).map_err(|error| error.to_string())?;
-        let holds = RELATIONS[self.relation].1;
         let selected = golden.launches().iter().filter(|launch| {
             let bytes = golden.bytes_before(launch, array.address, array.bytes());
             selection.holds_launch(&launch.program.name, launch.number)
-                && array.values(&bytes).first().is_some_and(|&found| holds(found, self.wanted))
+                && array.values(&bytes).first().is_some_and(|&found| self.relation.holds(found, self.wanted))
         });
         let mut kernel: Vec<String> =
             selected.map(|launch| format!("{}#{}", launch.program.name, launch.number)).collect();
@@ -115,12 +97,6 @@ mod tests {
         assert_eq!((condition.variable.as_str(), condition.element, condition.wanted), ("hz", 7, -0.5));
         assert_eq!(condition.to_string(), "hz[7] >= -0.5");
         assert_eq!(condition.to_string().parse(), Ok(condition));
-        let holds = |text: &str, found: f64| {
-            let condition: Condition = text.parse().unwrap();
-            RELATIONS[condition.relation].1(found, condition.wanted)
-        };
-        assert_eq!([holds("a[0] < 2", 1.0), holds("a[0] <= 1", 1.0), holds("a[0] != 1", 1.0)], [true, true, false]);
-        assert_eq!([holds("a[0] > 2", 1.0), holds("a[0] == 1", 1.0), holds("a[0] >= 2", 1.0)], [false, true, false]);
         for text in ["", "hz > 1", "hz[1]", "hz[x] > 1", "[1] > 1", "hz[1] > y", "hz[1] = 1"] {
             let error = text.parse::<Condition>().unwrap_err();
             assert!(error.contains("such as hz[7] > 0.5"), "{error}");

@@ -1,10 +1,12 @@
 //! Why there is nothing to hit in a region, and what would be there.
 
 use campaign::SelectionWords;
-use facts::{Role, Source};
-use inject::{CapsuleTarget, LaunchProfile, profile};
-use std::collections::{BTreeMap, BTreeSet};
+use facts::Source;
+use fault::Narrowing;
+use inject::{CapsuleTarget, LaunchProfile, NarrowedWords, profile};
+use std::collections::BTreeSet;
 
+use super::copies::is_file;
 use super::region::Region;
 
 /// What a program executes, as far as regions are asked.
@@ -21,16 +23,33 @@ impl<'c> Program<'c> {
     /// Why a region has no site, in a sentence.
     pub(super) fn why_empty(&self, region: &Region) -> String {
         let kernel = self.kernel(region).or_else(|| self.condition(region));
-        kernel.or_else(|| self.line(region)).unwrap_or_else(|| self.operands(region))
+        kernel.or_else(|| self.line(region)).or_else(|| self.narrowing(region)).unwrap_or_else(|| self.operands(region))
     }
 
     /// The condition that never holds.
     fn condition(&self, region: &Region) -> Option<String> {
         let when = region.when.as_ref()?;
-        let words = SelectionWords { target: Some("reg".into()), ..region.words_for(self.capsule).ok()? };
+        let words = SelectionWords { target: Some("reg".into()), ..region.words_for(self.capsule).ok()?.words };
         let none = SelectionWords { kernel: words.kernel, target: words.target, ..SelectionWords::default() };
         (self.capsule.members(&none).ok()? == 0)
             .then(|| format!("its condition `{when}` holds at the beginning of none of its launches"))
+    }
+
+    /// The copies that there are not, or the value that a register never has, where there is something to hit without them.
+    fn narrowing(&self, region: &Region) -> Option<String> {
+        let narrowed = region.words_for(self.capsule).ok()?;
+        if narrowed.narrowing == Narrowing::default() || self.capsule.members(&narrowed.words).ok()? == 0 {
+            return None;
+        }
+        let all = NarrowedWords { narrowing: Narrowing { registers: Vec::new(), ..narrowed.narrowing }, ..narrowed };
+        let members = self.capsule.members_by_instruction(&all).ok()?;
+        if members.iter().flatten().any(|&members| members > 0) {
+            return Some(format!("`when` = `{}` holds right before none of its instructions", region.when.as_ref()?));
+        }
+        let launches = self.capsule.golden_run().launches().iter();
+        let copies = launches.flat_map(|it| region.lines_of().numbered(&it.program, |_| true)).map(|(.., all)| all);
+        let (copies, wanted) = (copies.max()?, region.copies.as_deref()?);
+        Some(format!("its lines have {copies} copies, counted from 0, and nothing to hit in copies {wanted}"))
     }
 
     /// The kernel that there is not.
@@ -81,7 +100,7 @@ impl<'c> Program<'c> {
             return format!(
                 "its instructions are executed, but by no thread as often as iterations {} say, which count from 0{}",
                 region.iterations.as_deref().unwrap_or_default(),
-                self.unrolled(region).unwrap_or_default()
+                self.unrolled(region).map(|why| format!("; {why}")).unwrap_or_default()
             );
         }
         let target = region.target.as_deref().unwrap_or("dst");
@@ -100,28 +119,16 @@ impl<'c> Program<'c> {
 
     /// Whether the lines of a region have copies of an instruction, as an unrolled loop has, in words: each is executed once for
     /// several iterations of the source.
-    fn unrolled(&self, region: &Region) -> Option<String> {
-        let (file, [first, last]) = (region.file.as_ref()?, region.lines?);
-        let mut most = 0;
-        for launch in &self.launches {
-            let mut copies: BTreeMap<(Option<&str>, u32, &str), u64> = BTreeMap::new();
-            for (facts, _) in
-                launch.instructions().filter(|(facts, _)| facts.of_role(Role::Destination).next().is_some())
-            {
-                let places = facts.source.as_ref().into_iter().flat_map(Source::places);
-                let on = places.filter(|(path, line)| {
-                    path.is_some_and(|path| is_file(path, file)) && (first..=last).contains(line)
-                });
-                for (path, line) in on.take(1) {
-                    *copies.entry((path, line, facts.mnemonic.as_ref())).or_default() += 1;
-                }
-            }
-            most = copies.into_values().max().unwrap_or(0).max(most);
-        }
+    pub(super) fn unrolled(&self, region: &Region) -> Option<String> {
+        let of_launch = |it: &LaunchProfile| {
+            let executed = |at: u32| it.instructions[at as usize].executed > 0;
+            region.lines_of().numbered(&it.launch.program, executed).into_iter().map(|(.., copies)| copies).max()
+        };
+        let most = self.launches.iter().filter_map(of_launch).max().unwrap_or(1);
         (most > 1).then(|| {
             format!(
-                "; there are {most} copies of an instruction on one of its lines, as of a loop that the compiler has unrolled: iterations are those of \
-                 each copy, one in {most} of the source's"
+                "one of its lines has {most} copies, as of a loop that the compiler has unrolled: iterations are those of each copy, one in {most} of the \
+                 source's, and `copies` chooses among them"
             )
         })
     }
@@ -139,9 +146,4 @@ impl<'c> Program<'c> {
         }
         places
     }
-}
-
-/// Whether a path is, or ends in, the one wanted.
-fn is_file(path: &str, wanted: &str) -> bool {
-    path.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

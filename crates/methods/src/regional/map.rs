@@ -1,10 +1,8 @@
 //! Fault maps: what is to be injected, as a CSV that people read and edit.
 //!
-//! A row is a run. `region` and `fault` count; the other columns are for readers and can be left out. A text that a
-//! spreadsheet would execute has a `'` before it, which is no part of it.
+//! A row is a run. `region` and `fault` count; the other columns are for readers and can be left out.
 
-use campaign::names::{cell, of_cell};
-
+use super::rows::{self, Row};
 use serde::{Deserialize, Serialize};
 
 /// What a run of a map injects.
@@ -35,12 +33,12 @@ pub struct FaultMap {
     pub rows: Vec<MapRow>,
 }
 
-impl MapRow {
-    /// Changes every text.
-    fn change(&mut self, how: impl Fn(&str) -> String) {
-        for text in [&mut self.region, &mut self.kernel, &mut self.opcode, &mut self.fault] {
-            *text = how(text);
-        }
+impl Row for MapRow {
+    const ABOUT: [&'static str; 2] = ["map", "run,region,kernel,line,opcode,fault"];
+    const NEEDED: &'static [&'static str] = &["region", "fault"];
+
+    fn texts(&mut self) -> Vec<&mut String> {
+        vec![&mut self.region, &mut self.kernel, &mut self.opcode, &mut self.fault]
     }
 }
 
@@ -50,21 +48,7 @@ impl FaultMap {
     /// # Errors
     /// With the line, if one cannot be understood, or if there is none.
     pub fn read(text: &str) -> Result<Self, String> {
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(false).from_reader(text.as_bytes());
-        let headers = reader.headers().map_err(|error| error.to_string())?.clone();
-        if let Some(missing) = ["region", "fault"].into_iter().find(|name| !headers.iter().any(|it| it == *name)) {
-            return Err(format!(
-                "line 1: there is no column `{missing}`; a map has run,region,kernel,line,opcode,fault"
-            ));
-        }
-        let rows: Result<Vec<MapRow>, String> =
-            reader.deserialize().map(|row| row.map_err(|error: csv::Error| error.to_string())).collect();
-        let mut rows = rows?;
-        rows.iter_mut().for_each(|row| row.change(|text| of_cell(text).to_owned()));
-        if rows.is_empty() {
-            return Err("there is no fault in it".to_owned());
-        }
-        Ok(Self { rows })
+        rows::read(text).map(|rows| Self { rows })
     }
 
     /// The text of the map.
@@ -72,12 +56,7 @@ impl FaultMap {
     /// # Errors
     /// Never for rows of texts; what the writer says otherwise.
     pub fn text(&self) -> Result<String, String> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let mut cells = self.rows.clone();
-        cells.iter_mut().for_each(|row| row.change(|text| cell(text).into_owned()));
-        cells.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| error.to_string())?;
-        let bytes = writer.into_inner().map_err(|error| error.to_string())?;
-        String::from_utf8(bytes).map_err(|error| error.to_string())
+        rows::text(&self.rows)
     }
 
     /// The names of its regions, in the order in which they come first.
@@ -137,7 +116,7 @@ mod tests {
         for (text, part) in [
             ("", "no column `region`"),
             ("region,kernel\na,b\n", "no column `fault`"),
-            ("region,fault\n", "there is no fault in it"),
+            ("region,fault\n", "there is no row in the map"),
             ("region,fault\na\n", "line: 2"),
             ("region,fault,line\na,b,c\n", "line: 2"),
         ] {

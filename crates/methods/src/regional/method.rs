@@ -34,7 +34,7 @@ impl crate::Method for RegionalMethod {
     fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
         match parsed(words)? {
             Settings::Regions(regions) => Ok(regions.iter().map(|region| Aim::from(region.words())).collect()),
-            Settings::File(_) | Settings::Map(_) => Ok(Vec::new()),
+            Settings::File(_) | Settings::Profile(_) | Settings::Map(_) => Ok(Vec::new()),
         }
     }
 

@@ -1,11 +1,13 @@
 //! A part of a program that faults are aimed at, as users write it.
 
 use campaign::SelectionWords;
-use inject::CapsuleTarget;
+use fault::{Narrowing, Ranges, RegisterCondition};
+use inject::{CapsuleTarget, NarrowedWords};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use super::condition::Condition;
+use super::copies::Copies;
 
 /// A region: what it leaves out selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +33,11 @@ pub struct Region {
     /// The times that a thread executes an instruction, counted from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<String>,
-    /// A condition on an element of a buffer, `hz[7] > 0.5`: only launches before which it holds without a fault.
+    /// Copies of lines that the program has several times, as of a loop that the compiler has unrolled, counted from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<String>,
+    /// A condition without a fault: on an element of a buffer, `hz[7] > 0.5`, for launches before which it holds; or on a register of
+    /// the thread, `%r7 > 3`, for instructions right before which it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// Instruction groups.
@@ -43,6 +49,23 @@ pub struct Region {
     /// What happens to its bits, as campaigns say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+}
+
+/// A condition of a region.
+enum When {
+    /// Before a launch, of an element of a buffer.
+    Element(Condition),
+    /// Before an instruction, of a register.
+    Register(RegisterCondition),
+}
+
+impl When {
+    fn read(text: &str) -> Result<Self, String> {
+        if text.trim_start().starts_with('%') {
+            return text.parse().map(Self::Register).map_err(|why| format!("`when` = `{text}`: {why}"));
+        }
+        text.parse().map(Self::Element)
+    }
 }
 
 /// A file of regions. A `workload.toml` is one, too; what else it says is passed over.
@@ -89,8 +112,11 @@ impl Region {
             if !names.insert(&it.name) {
                 return wrong("the name is there twice".to_owned());
             }
-            if let Some(Err(why)) = it.when.as_ref().map(|when| when.parse::<Condition>()) {
+            if let Some(Err(why)) = it.when.as_deref().map(When::read) {
                 return wrong(why);
+            }
+            if let Err(error) = it.copies() {
+                return wrong(error);
             }
             match (&it.file, it.lines) {
                 (None, Some(_)) => return wrong("`lines` needs the `file` that they are of".to_owned()),
@@ -123,16 +149,40 @@ impl Region {
         }
     }
 
-    /// Its selection in a capsule: its words, narrowed to the launches before which its condition holds.
+    /// Its selection in a capsule: its words, narrowed to where its condition holds, and to its copies of instructions.
     ///
     /// # Errors
     /// If the condition cannot be decided.
-    pub(super) fn words_for(&self, capsule: &CapsuleTarget) -> Result<SelectionWords, String> {
+    pub(super) fn words_for(&self, capsule: &CapsuleTarget) -> Result<NarrowedWords, String> {
         let of = |why: String| format!("aim at the region {}: {why}", self.name);
-        match self.when.as_ref().map(|when| when.parse::<Condition>()).transpose().map_err(of)? {
-            Some(condition) => condition.narrow(capsule, self.words()).map_err(of),
-            None => Ok(self.words()),
+        let mut narrowing = Narrowing::default();
+        let words = match self.when.as_deref().map(When::read).transpose().map_err(of)? {
+            Some(When::Element(condition)) => condition.narrow(capsule, self.words()).map_err(of)?,
+            Some(When::Register(condition)) => {
+                narrowing.registers.push(condition);
+                self.words()
+            }
+            None => self.words(),
+        };
+        if let Some(wanted) = self.copies().map_err(of)? {
+            narrowing.instructions = Some(self.lines_of().narrow(capsule, &wanted));
         }
+        Ok(NarrowedWords { words, narrowing })
+    }
+
+    /// Its lines, to tell their copies apart; of a region without some there are none.
+    pub(super) fn lines_of(&self) -> Copies<'_> {
+        Copies { file: self.file.as_deref().unwrap_or_default(), lines: self.lines.unwrap_or([1, 0]) }
+    }
+
+    /// The copies of lines that it asks for, if it does.
+    fn copies(&self) -> Result<Option<Ranges>, String> {
+        let Some(copies) = &self.copies else { return Ok(None) };
+        if self.lines.is_none() {
+            return Err("`copies` needs the `file` and the `lines` that the program has several times".to_owned());
+        }
+        let texts: Vec<String> = copies.split(',').map(|part| part.trim().to_owned()).collect();
+        Ranges::parse("copies", &texts).map(Some).map_err(|error| error.to_string())
     }
 
     /// Its lines, `FILE:a-b`.
@@ -180,6 +230,9 @@ mod tests {
             ("[[regions]]\nname = 'a'\nfile = 'x.cu'\nlines = [3, 2]", "[3, 2]: expected the first"),
             ("[[regions]]\nname = 'a'\nline = 3", "unknown field `line`"),
             ("[[regions]]\nname = 'a'\nwhen = 'hz > 3'", "region a: `when` = `hz > 3`: expected NAME[ELEMENT]"),
+            ("[[regions]]\nname = 'a'\nwhen = '%r7.b32 > 3'", "region a: `when` = `%r7.b32 > 3`: `b32` is not a type"),
+            ("[[regions]]\nname = 'a'\ncopies = '0'", "region a: `copies` needs the `file`"),
+            ("[[regions]]\nname = 'a'\nfile = 'x'\nlines = [1, 1]\ncopies = 'x'", "region a: "),
         ] {
             let error = Region::read(text).unwrap_err();
             assert!(error.contains(part), "{error}");

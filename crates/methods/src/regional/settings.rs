@@ -14,7 +14,9 @@ pub enum Settings {
     Regions(Vec<Region>),
     /// They are drawn from the regions of a file, by its name.
     File(String),
-    /// They stand in a fault map, a file by its name or its lasting word.
+    /// They are drawn from the instructions of a profile, a file by its name or its lasting word.
+    Profile(String),
+    /// They stand in a fault map, likewise.
     Map(String),
 }
 
@@ -27,6 +29,8 @@ struct Written {
     #[serde(deserialize_with = "named", skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(deserialize_with = "named", skip_serializing_if = "Option::is_none")]
+    profile: Option<String>,
+    #[serde(deserialize_with = "named", skip_serializing_if = "Option::is_none")]
     map: Option<String>,
 }
 
@@ -36,8 +40,7 @@ fn named<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Str
 
 impl MethodSettings for Settings {
     const NAME: &'static str = "regional";
-    const KEYS: &'static str =
-        "file=F.toml with [[regions]], map=F.csv with a fault map, and regions, a list of tables as in such a file";
+    const KEYS: &'static str = "file=F.toml with [[regions]], profile=F.csv with their instructions, map=F.csv with a fault map, and regions, a list of tables as in such a file";
 }
 
 impl Default for Settings {
@@ -51,17 +54,21 @@ impl TryFrom<Written> for Settings {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        match written {
-            Written { regions: None, file: None, map: None } => Ok(Self::default()),
-            Written { regions: Some(regions), file: None, map: None } => {
+        let Written { regions, file, profile, map } = written;
+        match (regions, file, profile, map) {
+            (None, None, None, None) => Ok(Self::default()),
+            (Some(regions), None, None, None) => {
                 let checked = Region::check(&regions);
                 checked
                     .map(|()| Self::Regions(regions))
                     .map_err(|why| format!("read the regions of {}: {why}", Self::NAME))
             }
-            Written { regions: None, file: Some(path), map: None } => Ok(Self::File(path)),
-            Written { regions: None, file: None, map: Some(path) } => Ok(Self::Map(path)),
-            _ => Err(format!("choose sites by {}: leave all but one of regions, file and map out", Self::NAME)),
+            (None, Some(path), None, None) => Ok(Self::File(path)),
+            (None, None, Some(path), None) => Ok(Self::Profile(path)),
+            (None, None, None, Some(path)) => Ok(Self::Map(path)),
+            _ => {
+                Err(format!("choose sites by {}: leave all but one of regions, file, profile and map out", Self::NAME))
+            }
         }
     }
 }
@@ -71,13 +78,14 @@ impl From<Settings> for Written {
         match settings {
             Settings::Regions(regions) => Self { regions: Some(regions), ..Self::default() },
             Settings::File(path) => Self { file: Some(path), ..Self::default() },
+            Settings::Profile(path) => Self { profile: Some(path), ..Self::default() },
             Settings::Map(path) => Self { map: Some(path), ..Self::default() },
         }
     }
 }
 
 impl Settings {
-    /// These settings with the regions of a file for its name, and with the text of a map in `files` by its lasting word.
+    /// These settings with the regions of a file for its name, and with the text of a profile or a map in `files` by its lasting word.
     ///
     /// # Errors
     /// If a file cannot be read, or does not declare regions.
@@ -88,24 +96,36 @@ impl Settings {
                 let regions = lasting::read(&path, files).and_then(|text| Region::read(&text));
                 regions.map(Self::Regions).map_err(|why| format!("read the regions `{path}`: {why}"))
             }
-            Self::Map(path) => {
-                lasting::keep(&path, files).map(Self::Map).map_err(|why| format!("read the fault map `{path}`: {why}"))
+            Self::Profile(ref path) | Self::Map(ref path) => {
+                let kept =
+                    lasting::keep(path, files).map_err(|why| format!("read the {} `{path}`: {why}", self.file().0))?;
+                Ok(if matches!(self, Self::Profile(_)) { Self::Profile(kept) } else { Self::Map(kept) })
             }
         }
     }
 
-    /// The name of a campaign on disk. Other regions, or another map, are another campaign.
+    /// The file that they name, and its kind.
+    pub(super) fn file(&self) -> (&'static str, &str) {
+        match self {
+            Self::Regions(_) => ("regions", ""),
+            Self::File(path) => ("regions", path),
+            Self::Profile(path) => ("profile", path),
+            Self::Map(path) => ("fault map", path),
+        }
+    }
+
+    /// The name of a campaign on disk. Other regions, or another profile or map, are another campaign.
     ///
     /// # Errors
-    /// If a map is not in `files` and cannot be read.
+    /// If a profile or a map is not in `files` and cannot be read.
     pub fn label(&self, files: &BTreeMap<String, String>) -> Result<String, StudyError> {
         let text = match self {
             Self::Regions(regions) => {
                 let json = serde_json::to_string(regions).map_err(|error| StudyError::Refused(error.to_string()))?;
                 format!("{}:{json}", Self::NAME)
             }
-            Self::File(path) | Self::Map(path) => lasting::read(path, files)
-                .map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?,
+            Self::File(path) | Self::Profile(path) | Self::Map(path) => lasting::read(path, files)
+                .map_err(|why| StudyError::Refused(format!("read the {} `{path}`: {why}", self.file().0)))?,
         };
         let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
         Ok(format!("regions-{digest}"))
@@ -126,7 +146,12 @@ mod tests {
             Region { name: "K1, \"x\"".into(), file: Some("a.cu".into()), lines: Some([1, 2]), ..Region::default() };
         let old = format!("regional:[{}]", serde_json::to_string(&region).unwrap());
         assert_eq!(read(&old), Ok(Settings::Regions(vec![region.clone()])));
-        for settings in [Settings::Regions(vec![region]), Settings::Map("a,b.csv".into()), Settings::File("7".into())] {
+        for settings in [
+            Settings::Regions(vec![region]),
+            Settings::Map("a,b.csv".into()),
+            Settings::Profile("p".into()),
+            Settings::File("7".into()),
+        ] {
             assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
             assert_eq!(read(&settings.choice().to_string()), Ok(settings));
         }
@@ -156,7 +181,7 @@ mod tests {
             ("regions", "use the method `regions`"),
             ("regional:lines=3", "set `lines` of regional: there are file=F.toml"),
             ("regional:map=", "set `map` of regional: there are"),
-            ("regional:map=a,file=b", "leave all but one of regions, file and map out"),
+            ("regional:map=a,file=b", "leave all but one of regions, file, profile and map out"),
             ("regional:[]", "the file declares no `[[regions]]`"),
             ("regional:[{\"lines\":3}]", "set `regions` of regional: "),
             ("regional:{\"regions\":[{\"name\":\"a\",\"line\":3}]}", "unknown field `line`, expected one of `name`"),

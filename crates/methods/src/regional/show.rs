@@ -6,6 +6,7 @@ use study::{Cell, Study, Table};
 
 use super::map::FaultMap;
 use super::plots;
+use super::profile::RegionProfile;
 use super::tally::{RegionTally, Tally, quartiles};
 use super::target::Regional;
 use crate::method::Estimates;
@@ -29,29 +30,68 @@ pub(super) fn estimates(method: &Regional, tally: &Tally) -> Estimates {
         "capsule": method.name(),
         "regions": regions.iter().enumerate().map(|(at, region)| document(region, &unlike, at)).collect::<Vec<_>>(),
         "empty": method.empty().iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
+        "notes": method.notes(),
     });
     Estimates { json, study }
 }
 
 /// A fault map that is written and not injected.
-pub(super) fn map(method: &Regional, map: &FaultMap) -> (Value, Study) {
-    let count = |region: &String| map.rows.iter().filter(|row| row.region == *region).count() as u64;
-    let regions: Vec<(String, u64)> =
-        map.regions().into_iter().map(|region| (region.clone(), count(&region))).collect();
-    let mut table = Table::new(format!("{}: fault map", method.name()), &["region", "faults"]);
-    table.rows = regions.iter().map(|(region, faults)| vec![Cell::text(region), Cell::Count(*faults)]).collect();
-    table.notes.extend(method.empty().iter().map(|(name, why)| format!("{name}: {why}.")));
-    table.notes.push("Nothing is injected yet: --from-map injects the faults of a map.".to_owned());
-    let mut study = Study::new("regions", "", "");
-    study.tables = vec![table];
-    let json = json!({
-        "format": "beamline.regions/1",
-        "capsule": method.name(),
-        "map": regions.iter().map(|(name, faults)| json!({ "name": name, "faults": faults })).collect::<Vec<_>>(),
-        "regions": [],
-        "empty": method.empty().iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
-    });
-    (json, study)
+pub(super) fn map(method: &Regional, map: &FaultMap) -> Estimates {
+    let mut counts = Counts::new(map.rows.iter().map(|row| (row.region.as_str(), 1)));
+    counts.empty = method.empty();
+    counts.shown(
+        method.name(),
+        ["map", "fault map", "faults"],
+        "Nothing is injected yet: --from-map injects the faults of a map.",
+    )
+}
+
+/// A profile that is written, from which nothing is drawn.
+pub(super) fn profile(capsule: &str, profile: &RegionProfile) -> Estimates {
+    let counts = Counts::new(profile.rows.iter().map(|row| (row.region.as_str(), row.executions)));
+    let note = "Executions of instructions by threads where faults can hit. Nothing is injected yet: --from-profile draws from the instructions of a profile.";
+    counts.shown(capsule, ["profile", "profile", "executions"], note)
+}
+
+/// The counts of a file by region, in the order in which regions come first.
+struct Counts<'r> {
+    regions: Vec<(&'r str, u64)>,
+    empty: &'r [(String, String)],
+}
+
+impl<'r> Counts<'r> {
+    fn new(rows: impl Iterator<Item = (&'r str, u64)>) -> Self {
+        let mut regions: Vec<(&str, u64)> = Vec::new();
+        for (region, count) in rows {
+            match regions.iter_mut().find(|(known, _)| *known == region) {
+                Some((_, all)) => *all += count,
+                None => regions.push((region, count)),
+            }
+        }
+        Self { regions, empty: &[] }
+    }
+
+    /// As a table and a document; `words` are the key of the document, what the file is, and what is counted.
+    fn shown(&self, capsule: &str, words: [&str; 3], note: &str) -> Estimates {
+        let [key, what, counted] = words;
+        let mut table = Table::new(format!("{capsule}: {what}"), &["region", counted]);
+        table.rows =
+            self.regions.iter().map(|(region, count)| vec![Cell::text(*region), Cell::Count(*count)]).collect();
+        table.notes.extend(self.empty.iter().map(|(name, why)| format!("{name}: {why}.")));
+        table.notes.push(note.to_owned());
+        let mut study = Study::new("regions", "", "");
+        study.tables = vec![table];
+        let counts: Vec<Value> =
+            self.regions.iter().map(|(name, count)| json!({ "name": name, counted: count })).collect();
+        let json = json!({
+            "format": "beamline.regions/1",
+            "capsule": capsule,
+            key: counts,
+            "regions": [],
+            "empty": self.empty.iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
+        });
+        Estimates { json, study }
+    }
 }
 
 fn rate(count: u64, it: &RegionTally) -> Cell {
@@ -166,7 +206,8 @@ fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>
             if regions.iter().any(|(_, it)| it.undecided > 0) { ", each for the undecided runs that make the two most alike" } else { "" }
         ));
     }
-    table.notes.extend(method.empty().iter().map(|(name, why)| format!("{name}: {why}.")));
+    let about = method.empty().iter().map(|(name, why)| format!("{name}: {why}."));
+    table.notes.extend(about.chain(method.notes().iter().map(|note| format!("{note}."))));
     let undecided: u64 = regions.iter().map(|(_, it)| it.undecided).sum();
     table.notes.extend((undecided > 0).then(|| {
         format!(

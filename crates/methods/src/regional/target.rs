@@ -3,12 +3,13 @@
 use campaign::{Label, LabelColumn, Labels, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
 use fault::Fault;
 use inject::site::LABELS;
-use inject::{CapsuleTarget, SelectionCycle};
+use inject::{CapsuleTarget, NarrowedWords, SelectionCycle};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::diagnosis::Program;
 use super::map::{FaultMap, MapRow};
+use super::profile::RegionProfile;
 use super::region::Region;
 use super::settings::Settings;
 use crate::kit::chosen::first_explicit;
@@ -27,7 +28,9 @@ pub struct Regional {
     plan: Plan,
     /// Regions without a site, and why.
     empty: Vec<(String, String)>,
-    /// The text of the fault map that the settings name.
+    /// Warnings about regions.
+    notes: Vec<String>,
+    /// The text of the profile or fault map that the settings name.
     files: BTreeMap<String, String>,
 }
 
@@ -71,14 +74,22 @@ impl Regional {
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
         match parsed(words)? {
             Settings::Regions(regions) => Self::drawn(capsule, &regions),
-            Settings::File(path) | Settings::Map(path) => {
-                let refused = |why: String| TargetError::new(format!("read the fault map `{path}`: {why}"));
-                let text = lasting::read(&path, &words.files).map_err(refused)?;
-                let map = FaultMap::read(&text).map_err(refused)?;
-                let method = Self::mapped(capsule, &map).map_err(refused)?;
-                Ok(Self { files: BTreeMap::from([(path.clone(), text)]), ..method })
+            settings @ (Settings::File(_) | Settings::Profile(_) | Settings::Map(_)) => {
+                Self::of_file(capsule, &settings, words).map_err(TargetError::new)
             }
         }
+    }
+
+    /// The method by a profile or a fault map.
+    fn of_file(capsule: &Arc<CapsuleTarget>, settings: &Settings, words: &SelectionWords) -> Result<Self, String> {
+        let (what, path) = settings.file();
+        let refused = |why: String| format!("read the {what} `{path}`: {why}");
+        let text = lasting::read(path, &words.files).map_err(refused)?;
+        let method = match settings {
+            Settings::Profile(_) => RegionProfile::read(&text).and_then(|profile| Self::profiled(capsule, &profile)),
+            _ => FaultMap::read(&text).and_then(|map| Self::mapped(capsule, &map)),
+        };
+        Ok(Self { files: BTreeMap::from([(path.to_owned(), text)]), ..method.map_err(refused)? })
     }
 
     fn drawn(capsule: &Arc<CapsuleTarget>, regions: &[Region]) -> Result<Self, TargetError> {
@@ -86,9 +97,13 @@ impl Regional {
             regions.iter().map(|it| it.words_for(capsule)).collect::<Result<Vec<_>, _>>().map_err(TargetError::new)?;
         let cells = capsule.cells(&words)?;
         let has = |number: usize| cells.numbers().contains(&number);
-        let mut empty = Vec::new();
-        if (0..regions.len()).any(|number| !has(number)) {
+        let (mut empty, mut notes) = (Vec::new(), Vec::new());
+        let of_times = |region: &Region| region.iterations.is_some() && region.copies.is_none();
+        if (0..regions.len()).any(|number| !has(number) || of_times(&regions[number])) {
             let program = Program::of(capsule);
+            for (_, region) in (0..).zip(regions).filter(|(number, it)| has(*number) && of_times(it)) {
+                notes.extend(program.unrolled(region).map(|why| format!("{}: {why}", region.name)));
+            }
             let without = (0..).zip(regions).filter(|(number, _)| !has(*number));
             empty.extend(without.map(|(_, region)| (region.name.clone(), program.why_empty(region))));
         }
@@ -97,7 +112,22 @@ impl Regional {
             return Err(TargetError::new(format!("find a site in any region: {}", why.join("; "))));
         }
         let names = regions.iter().map(|region| region.name.clone()).collect();
-        Ok(Self { capsule: Arc::clone(capsule), names, plan: Plan::Drawn(cells), empty, files: BTreeMap::new() })
+        let (capsule, files) = (Arc::clone(capsule), BTreeMap::new());
+        Ok(Self { capsule, names, plan: Plan::Drawn(cells), empty, notes, files })
+    }
+
+    fn profiled(capsule: &Arc<CapsuleTarget>, profile: &RegionProfile) -> Result<Self, String> {
+        let (names, words): (Vec<String>, Vec<NarrowedWords>) = profile.narrowed(capsule)?.into_iter().unzip();
+        let cells = capsule.cells(&words).map_err(|error| error.to_string())?;
+        let without = (0..).zip(&names).filter(|(number, _)| !cells.numbers().contains(number));
+        let empty: Vec<(String, String)> = without
+            .map(|(_, name)| (name.clone(), "no executed instruction of its rows matches all that they say".to_owned()))
+            .collect();
+        if let (true, Some((name, why))) = (cells.numbers().is_empty(), empty.first()) {
+            return Err(format!("no region has a site; {name}: {why}"));
+        }
+        let (capsule, files) = (Arc::clone(capsule), BTreeMap::new());
+        Ok(Self { capsule, names, plan: Plan::Drawn(cells), empty, notes: Vec::new(), files })
     }
 
     fn mapped(capsule: &Arc<CapsuleTarget>, map: &FaultMap) -> Result<Self, String> {
@@ -110,7 +140,7 @@ impl Regional {
         let named = sites.into_iter().zip(&map.rows).map(|(site, row)| labelled(site, &row.region)).collect();
         let plan = Plan::Mapped(named);
         let (names, empty, files) = (map.regions(), Vec::new(), BTreeMap::new());
-        Ok(Self { capsule: Arc::clone(capsule), names, plan, empty, files })
+        Ok(Self { capsule: Arc::clone(capsule), names, plan, empty, notes: Vec::new(), files })
     }
 
     /// The name of the capsule.
@@ -129,6 +159,12 @@ impl Regional {
     #[must_use]
     pub fn empty(&self) -> &[(String, String)] {
         &self.empty
+    }
+
+    /// Warnings about regions: lines that are unrolled where iterations are chosen.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// How many runs a campaign has in which each region has so many; of a map, as many as it has rows.

@@ -6,7 +6,7 @@ use campaign::{
 };
 use fault::Selection;
 use inject::site::LABELS;
-use inject::{CapsuleTarget, SelectionCycle};
+use inject::{CapsuleTarget, NarrowedWords, SelectionCycle};
 use outcome::{Outcome, Sdc};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -114,7 +114,7 @@ impl TwoLevel {
         let golden = capsule.golden_run();
         let shares = Shares::of(golden, &table, settings.grouping, &selection).map_err(TargetError::new)?;
         let cells = cells(&table, &settings, &words.kernel);
-        let selections: Vec<SelectionWords> = cells.iter().map(|cell| cell.words.clone()).collect();
+        let selections: Vec<NarrowedWords> = cells.iter().map(|cell| cell.words.clone().into()).collect();
         let planned = capsule.cells(&selections)?;
         if planned.numbers().is_empty() {
             if shares.kernels.is_empty() {
