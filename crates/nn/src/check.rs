@@ -40,8 +40,13 @@ pub(crate) fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) ->
             Ok(())
         }
         _ => {
-            let shapes: Vec<Shape> = inputs.iter().map(|input| input.shape).collect();
-            Err(format!("found inputs of {shapes:?} for an output of {:?}", output.shape))
+            let size = |shape: Shape| format!("{} x {} x {}", shape.height, shape.width, shape.channels);
+            let inputs: Vec<String> = inputs.iter().map(|input| size(input.shape)).collect();
+            Err(format!(
+                "it reads {} (rows x columns x channels) and makes {}, which it does not do; nothing is broadcast",
+                inputs.join(" and "),
+                size(output.shape)
+            ))
         }
     }
 }

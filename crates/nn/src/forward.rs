@@ -47,7 +47,7 @@ pub fn top_class(logits: &[u8]) -> usize {
 /// An image of another size is filled up with zeros, or cut off: whoever reads images checks them.
 #[must_use]
 pub fn forward(network: &Network, image: &[u8], hit: Option<&Hit>) -> Run {
-    let mut input = image.to_vec();
+    let mut input: Vec<u8> = image.iter().map(|&byte| network.input_byte(byte)).collect();
     input.resize(network.tensors()[0].shape.elements(), 0);
     let mut run = Run { tensors: vec![input], accumulators: Vec::new(), hit: None };
     for number in 0..network.layers().len() {

@@ -19,6 +19,8 @@ pub struct Network {
     tensors: Vec<Tensor>,
     layers: Vec<Layer>,
     protection: Protection,
+    /// The stored byte of the input for each byte of an image, where they differ.
+    stored: Option<Box<[u8; 256]>>,
 }
 
 /// Why layers are no network.
@@ -75,7 +77,22 @@ impl Network {
             let inputs: Vec<&Tensor> = layer.inputs.iter().filter_map(|&input| tensors.get(input)).collect();
             check(&layer.operator, &inputs, &tensors[number + 1]).map_err(wrong)?;
         }
-        Ok(Self { name, tensors, layers, protection: Protection::default() })
+        Ok(Self { name, tensors, layers, protection: Protection::default(), stored: None })
+    }
+
+    /// The same for an input of floating point, which is quantised before it is stored: a byte of an image is its 255th part.
+    #[must_use]
+    pub fn with_float_input(self) -> Self {
+        let quantisation = self.tensors[0].quantisation;
+        let stored: [u8; 256] = std::array::from_fn(|byte| quantisation.stored(byte as f32 / 255.0));
+        let differs = stored.iter().enumerate().any(|(byte, &stored)| byte != usize::from(stored));
+        Self { stored: differs.then(|| stored.into()), ..self }
+    }
+
+    /// The stored byte of the input for a byte of an image.
+    #[must_use]
+    pub fn input_byte(&self, byte: u8) -> u8 {
+        self.stored.as_ref().map_or(byte, |stored| stored[usize::from(byte)])
     }
 
     /// The same with protection.

@@ -164,7 +164,13 @@ impl NetworkSource {
                 });
             }
             (Some(bundled), _) => (bundled.name, if self.format.is_some() { bundled.float_file } else { bundled.file }),
-            (None, _) if !path.is_file() => return Err(unknown(&self.network).into()),
+            (None, _) if !path.is_file() => {
+                // A name with an ending or a folder is that of a file.
+                if path.extension().is_some() || path.components().count() > 1 {
+                    read(path)?;
+                }
+                return Err(unknown(&self.network).into());
+            }
             (None, None) => return Err(SourceError::NoImages { path: path.to_owned() }),
             (None, Some(_)) => {
                 bytes = read(path)?;

@@ -8,9 +8,12 @@
 
     python3 qdq.py mixed images mixed-qdq.onnx expected
     zstd -19 expected -o ../tests/vectors/mixed-qdq.zst && mv mixed-qdq.onnx ../tests/vectors
+    python3 qdq.py signed images signed-qdq.onnx expected
+    zstd -19 expected -o ../tests/vectors/signed-qdq.zst && mv signed-qdq.onnx ../tests/vectors
 
 The word `random` stands for a plain stack of convolutions and pools, as in VGG, with random weights: it classifies nothing. `mixed`
-stands for one with average pools and tensors that are joined though their scales differ.
+stands for one with average pools and tensors that are joined though their scales differ. `signed` is the stack with signed bytes, as the quantiser
+makes them by default, and with an input whose bytes are not those of the image; what is kept has 128 added.
 
 A test of the crate reads the file and compares: the bytes of every quantised tensor of two images, and all logits. It needs the
 packages `onnx` and `onnxruntime`, and an x86 processor. Tensors are written position-major.
@@ -159,11 +162,19 @@ def put_back(graph, names, clips):
 def main():
     weights, images, network, out = sys.argv[1:5]
     images = np.fromfile(images, np.uint8)[: 784 * 1000].reshape(1000, 1, 1, 28, 28).astype(np.float32) / np.float32(255)
-    made = {"random": stack, "mixed": mixed}
+    made, signed = {"random": stack, "mixed": mixed, "signed": stack}, weights == "signed"
     onnx.save(made[weights]() if weights in made else floats(np.load(weights)), "floats.onnx")
     quantize_static("floats.onnx", network, Images(images[:200]), quant_format=QuantFormat.QDQ, per_channel=True,
-                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+                    activation_type=QuantType.QInt8 if signed else QuantType.QUInt8, weight_type=QuantType.QInt8)
     model = onnx.load(network)
+    if signed:
+        for it in model.graph.initializer:
+            if it.name == "input_scale":
+                it.CopyFrom(numpy_helper.from_array(np.asarray(2 / 255, np.float32), it.name))
+            if it.name == "input_zero_point":
+                it.CopyFrom(numpy_helper.from_array(np.asarray(-88, np.int8), it.name))
+            if it.name == "conv0.b_quantized_scale":
+                it.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(it) * np.float32(2), it.name))
     put_back(model.graph, {"c1", "add", "dw"}, {"conv1", "conv2"})
     del model.metadata_props[:], model.graph.value_info[:]
     onnx.save(model, network)
@@ -175,8 +186,9 @@ def main():
     plain = onnxruntime.InferenceSession(network, options)
     constants = {it.name: numpy_helper.to_array(it) for it in model.graph.initializer}
     last = {node.output[0]: node for node in model.graph.node}[model.graph.output[0].name]
-    scale, zero = constants[last.input[1]], int(constants[last.input[2]])
-    model.graph.output.extend(onnx.helper.make_tensor_value_info(name, TensorProto.UINT8, None) for name in names)
+    shift = 128 if signed else 0
+    scale, zero = constants[last.input[1]], int(constants[last.input[2]]) + shift
+    model.graph.output.extend(onnx.helper.make_tensor_value_info(name, TensorProto.INT8 if signed else TensorProto.UINT8, None) for name in names)
     every = onnxruntime.InferenceSession(model.SerializeToString(), options)
     print(names, scale, zero)
     data, logits = b"", b""
@@ -184,7 +196,7 @@ def main():
         found = plain.run(None, {"input": image})[0]
         logits += (np.rint(found / scale) + zero).astype(np.uint8).tobytes()
         if i < 2:
-            tensors = every.run(names, {"input": image})
+            tensors = [(t.astype(np.int16) + shift).astype(np.uint8) for t in every.run(names, {"input": image})]
             data += b"".join((t.transpose(0, 2, 3, 1) if t.ndim == 4 else t).tobytes() for t in tensors)
     with open(out, "wb") as file:
         file.write(data + logits)

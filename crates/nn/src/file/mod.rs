@@ -16,7 +16,7 @@ use rten_onnx::onnx::GraphProto;
 use crate::network::Network;
 use constants::Constants;
 use error::{OPERATORS, content, unknown};
-use reading::{Reading, read_graph};
+use reading::{Reading, read_graph, reads_floats};
 
 pub use error::FileError;
 pub use float::{is_float, read_float};
@@ -29,11 +29,13 @@ pub use float::{is_float, read_float};
 pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
     let graph = wire::graph(bytes)?;
     known_operators(&graph)?;
+    let reads_floats = reads_floats(&graph);
     let (graph, conditions) =
         if qdq::is_qdq(&graph) { qdq::fused(graph)? } else { (graph, qdq::Conditions::default()) };
     conditions.check(&Constants::of(&graph))?;
     let Reading { tensors, layers, protection, .. } = read_graph(&graph)?;
-    Ok(Network::new(name.to_owned(), tensors, layers)?.with_protection(protection)?)
+    let network = Network::new(name.to_owned(), tensors, layers)?.with_protection(protection)?;
+    Ok(if reads_floats { network.with_float_input() } else { network })
 }
 
 /// The file with the feature maps made twice that `maps` names, by layer and channel, and with a signal where duplicates differ or

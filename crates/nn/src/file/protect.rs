@@ -9,6 +9,7 @@ use super::error::{FileError, PREFIX, content};
 use super::proto::{ElementKind, Field, Proto, fields};
 use super::qdq;
 use super::reading::read_graph;
+use crate::arithmetic::Quantisation;
 use crate::network::Conv;
 
 /// The output that says whether the inference is to be run again.
@@ -39,7 +40,8 @@ pub(super) fn protected(
     margin: Option<f64>,
 ) -> Result<Vec<u8>, FileError> {
     if qdq::is_qdq(graph) {
-        let what = "it is in the form QDQ, into which no protection is written; export it with operators on integers (QOperator)";
+        let what = "it has QuantizeLinear or DequantizeLinear (the form QDQ, or the ends of a network that reads or makes floats); protection is written \
+                    into networks of operators on integers whose input and output are bytes";
         return Err(content("the file", what));
     }
     let reading = read_graph(graph)?;
@@ -84,15 +86,8 @@ pub(super) fn protected(
         );
     }
     let output = graph.output.first().and_then(|output| output.name.clone()).unwrap_or_default();
-    let made = graph.node.iter().find(|node| node.output.first() == Some(&output));
-    let quantisation = made.map(|node| match node.op_type.as_deref() {
-        Some("QLinearConv") => [6, 7],
-        Some("QGemm") => [7, 8],
-        Some("QLinearGlobalAveragePool") => [3, 4],
-        _ => [usize::MAX; 2],
-    });
-    let names = quantisation.zip(made).map(|(at, node)| at.map(|at| node.input.get(at).cloned().unwrap_or_default()));
-    added.signal(&output, names.filter(|names| !names[0].is_empty()), margin)?;
+    let quantisation = reading.tensors.last().map(|tensor| tensor.quantisation);
+    added.signal(&output, quantisation, margin)?;
     Ok(written(bytes, added))
 }
 
@@ -176,7 +171,7 @@ impl Added {
     fn signal(
         &mut self,
         logits: &str,
-        quantisation: Option<[String; 2]>,
+        quantisation: Option<Quantisation>,
         margin: Option<f64>,
     ) -> Result<(), FileError> {
         let name = |part: &str| format!("{PREFIX}{part}");
@@ -190,12 +185,9 @@ impl Added {
             parts.push(mismatch);
         }
         if let Some(margin) = margin {
-            let [scale_name, zero_name] = quantisation.ok_or_else(|| {
-                content(
-                    format!("the output `{logits}`"),
-                    "no node says its scale and zero point, so that its margin cannot be computed",
-                )
-            })?;
+            let Some(Quantisation { scale, zero }) = quantisation else {
+                return Err(content(format!("the output `{logits}`"), "nothing makes it"));
+            };
             let [values, softmax, two, first, second, difference, low, least, count, zeroth, one] = [
                 "values",
                 "softmax",
@@ -210,8 +202,10 @@ impl Added {
                 "one",
             ]
             .map(name);
-            let ranks = name("ranks");
+            let [ranks, scale_name, zero_name] = ["ranks", "scale", "zero"].map(name);
             self.constants.extend([
+                Proto::constant(&scale_name, ElementKind::Float, &[], &scale.to_le_bytes()),
+                Proto::constant(&zero_name, ElementKind::Unsigned8, &[], &[zero]),
                 Proto::constant(&least, ElementKind::Float, &[], &(margin as f32).to_le_bytes()),
                 Proto::constant(&count, ElementKind::Integer64, &[1], &little([2])),
                 Proto::constant(&zeroth, ElementKind::Integer64, &[], &little([0])),

@@ -10,6 +10,7 @@ pub(super) struct Proto(Vec<u8>);
 #[repr(u64)]
 pub(super) enum ElementKind {
     Float = 1,
+    Unsigned8 = 2,
     Signed8 = 3,
     Integer32 = 6,
     Integer64 = 7,

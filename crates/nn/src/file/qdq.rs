@@ -29,6 +29,9 @@ pub(super) const AROUND: [&str; 4] = ["QuantizeLinear", "DequantizeLinear", "Rel
 /// Those that bound the values of a group.
 const CLAMPS: [&str; 2] = ["Relu", "Clip"];
 
+/// By how much a product of scales may be rounded otherwise.
+const ROUNDING: f32 = 1e-6;
+
 /// Attributes that say in which type something is computed, which a fused group does not do, or what it does anyway.
 const IDLE: [&str; 3] = ["beta", "block_size", "saturate"];
 
@@ -44,6 +47,8 @@ pub(super) struct Conditions {
     clamps: Vec<Clamp>,
     /// Scales that are one for all channels, with the node, because they are said to lie along another axis.
     single: Vec<(String, String)>,
+    /// Scales of a bias, of an input and of weights, with the node: the first is the product of the others, as in sums of products.
+    biases: Vec<(String, [String; 3])>,
     /// Scales that are equal, with the node that moves bytes from one to the other.
     scales: Vec<(String, [String; 2])>,
     /// Zero points that are.
@@ -105,6 +110,21 @@ impl Conditions {
         for (place, [a, b]) in &self.points {
             if constants.zero(a)? != constants.zero(b)? {
                 return Err(moved(place));
+            }
+        }
+        for (place, names) in &self.biases {
+            let [bias, input, weights] = [0, 1, 2].map(|at| constants.floats(&names[at]));
+            let (bias, input, weights) = (bias?, input?, weights?);
+            let of = |scales: &[f32], at: usize| scales.get(at).or(scales.first()).copied().unwrap_or(f32::NAN);
+            let product = |at: usize| of(&input, 0) * of(&weights, at);
+            let differs = |at: usize| !((of(&bias, at) / product(at) - 1.0).abs() <= ROUNDING);
+            if let Some(at) = (0..bias.len().max(weights.len())).find(|&at| differs(at)) {
+                let what = format!(
+                    "the scale of its bias is {}; expected {}, the product of the scales of its input and its weights",
+                    of(&bias, at),
+                    product(at)
+                );
+                return Err(content(place, what));
             }
         }
         for (place, scale) in &self.single {
@@ -228,6 +248,10 @@ impl<'g> Groups<'g> {
             "QLinearGlobalAveragePool" | "QLinearAveragePool" => [&triple(0)?[..], &output].concat(),
             _ => (0..node.input.len()).map(|which| Ok(triple(which)?[0].clone())).collect::<Result<_, FileError>>()?,
         };
+        if matches!(*integer, "QLinearConv" | "QGemm") && !input(node, 2).is_empty() {
+            let scales = [triple(2)?, triple(0)?, triple(1)?].map(|[_, scale, _]| scale);
+            conditions.biases.push((place(at, node), scales));
+        }
         for which in (0..node.input.len()).filter(|_| MOVED.contains(integer)) {
             let [_, scale, zero] = triple(which)?;
             conditions.scales.push((place(at, node), [scale, output[0].clone()]));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rten_onnx::onnx::{GraphProto, NodeProto};
+use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
 use super::constants::Constants;
 use super::error::{FileError, content, protects};
@@ -39,6 +39,14 @@ pub(super) fn input_of(graph: &GraphProto, constants: &Constants<'_>) -> Result<
         return Err(content(place, what));
     };
     Ok((name, Shape { height, width, channels }))
+}
+
+/// Whether the first input is of floating point.
+pub(super) fn reads_floats(graph: &GraphProto) -> bool {
+    let constants = Constants::of(graph);
+    let input = graph.input.iter().find(|input| !constants.has(input.name.as_deref().unwrap_or_default()));
+    let of = input.and_then(|input| input.r#type.as_ref()?.tensor_type.as_ref());
+    of.is_some_and(|of| of.elem_type == Some(DataType::FLOAT))
 }
 
 /// The parts of a network that were read so far.

@@ -39,6 +39,18 @@ impl Work<'_> {
         run: impl Fn(&mut Delta<'_>, usize) -> Option<T> + Sync,
         done: &mut dyn FnMut(usize),
     ) -> Result<Vec<T>, FilrError> {
+        self.parts_with(|| Delta::new(network), parts, |delta, part| run(delta, part), done)
+    }
+
+    /// The same with a state of their own for threads.
+    pub(crate) fn parts_with<S, T: Send>(
+        self,
+        state: impl Fn() -> S + Sync,
+        parts: usize,
+        run: impl Fn(&mut S, usize) -> Option<T> + Sync,
+        done: &mut dyn FnMut(usize),
+    ) -> Result<Vec<T>, FilrError> {
+        let state = &state;
         let (next, run) = (AtomicUsize::new(0), &run);
         let mut results: Vec<Option<T>> = std::iter::repeat_with(|| None).take(parts).collect();
         std::thread::scope(|scope| {
@@ -46,13 +58,13 @@ impl Work<'_> {
             for _ in 0..self.threads.clamp(1, parts.max(1)) {
                 let (sender, next) = (sender.clone(), &next);
                 scope.spawn(move || {
-                    let mut delta = Delta::new(network);
+                    let mut state = state();
                     loop {
                         let part = next.fetch_add(1, Ordering::Relaxed);
                         if part >= parts || self.stop.load(Ordering::Relaxed) {
                             break;
                         }
-                        let Some(result) = run(&mut delta, part) else { break };
+                        let Some(result) = run(&mut state, part) else { break };
                         if sender.send((part, result)).is_err() {
                             break;
                         }

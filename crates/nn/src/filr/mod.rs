@@ -26,6 +26,7 @@ pub mod combine;
 pub mod convergence;
 pub mod deploy;
 pub mod document;
+pub mod error_models;
 pub mod exhaustive;
 pub mod flr;
 pub mod heuristics;

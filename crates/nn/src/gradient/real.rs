@@ -30,7 +30,8 @@ impl RealRun {
     #[must_use]
     pub fn new(network: &Network, image: &[u8], nudge: Option<Nudge>) -> Self {
         let input = &network.tensors()[0];
-        let bytes = image.iter().copied().chain(std::iter::repeat(input.quantisation.zero));
+        let bytes =
+            image.iter().map(|&byte| network.input_byte(byte)).chain(std::iter::repeat(input.quantisation.zero));
         let values: Vec<f64> =
             bytes.take(input.shape.elements()).map(|byte| f64::from(input.quantisation.value(byte))).collect();
         let mut run = Self { free: vec![vec![true; values.len()]], tensors: vec![values] };

@@ -10,7 +10,7 @@ const USUAL: [&str; 2] = ["conv", "depthwise"];
 
 /// The layers that are selected; naming layers or classes replaces the usual ones.
 ///
-/// The usual ones are convolutions for neurons, all that have some for weights and biases, and for inputs those that read the
+/// The usual ones are convolutions for neurons (of a network without some all layers with weights), all that have some for weights and biases, and for inputs those that read the
 /// image.
 pub(super) fn select(
     network: &dyn Topology,
@@ -23,8 +23,10 @@ pub(super) fn select(
     known("layer", &selection.kernel, &names)?;
     known("operator class", &selection.group, &classes)?;
     let said = |list: &[String], word: &str| list.iter().any(|said| said == word);
+    let convolves = classes.iter().any(|class| USUAL.contains(class));
     let usual = |number: usize| match kind {
-        OperandKind::Neuron => USUAL.contains(&classes[number]),
+        OperandKind::Neuron if convolves => USUAL.contains(&classes[number]),
+        OperandKind::Neuron => layers[number].weights.is_some(),
         OperandKind::Weight | OperandKind::Bias => layers[number].weights.is_some(),
         OperandKind::Input => layers[number].inputs.contains(&0),
     };

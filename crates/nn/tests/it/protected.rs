@@ -128,7 +128,7 @@ fn files_and_feature_maps_that_cannot_be_protected_are_named() {
     assert!(message(file, &[(add, 0)], None).contains("it is not a convolution"));
     assert!(message(file, &[(99, 0)], None).contains("it is not a convolution"));
     let qdq = include_bytes!("../vectors/fashion-qdq.onnx");
-    assert!(message(qdq, &maps(), None).starts_with("read the file: it is in the form QDQ"));
+    assert!(message(qdq, &maps(), None).starts_with("read the file: it has QuantizeLinear or DequantizeLinear"));
     assert!(message(NETWORKS[0].float_file, &maps(), None).ends_with("protection is written into networks of INT8"));
     // A file that is cut, or whose names are others, is an error or another network, and never a panic.
     let whole = protected(file, &maps(), Some(0.5)).unwrap();

@@ -60,6 +60,23 @@ fn a_stack_of_convolutions_and_pools_is_what_onnx_runtime_makes_of_it() {
 }
 
 #[test]
+fn signed_bytes_and_an_input_that_is_quantised_are_what_onnx_runtime_makes_of_them() {
+    let network = read_network("signed", include_bytes!("../vectors/signed-qdq.onnx")).unwrap();
+    // Numbers from 0 to 1 in steps of 2/255, of which 0 is the byte 40.
+    assert_eq!([0, 1, 2, 255].map(|byte| network.input_byte(byte)), [40, 40, 41, 167]);
+    check(&network, include_bytes!("../vectors/signed-qdq.zst"), "pool2");
+    let (weights, bias) = (network.layers()[0].conv().unwrap().scales[0], network.tensors()[0].quantisation.scale);
+    let (expected, found) = (weights * bias, weights);
+    let error = said_of(include_bytes!("../vectors/signed-qdq.onnx"), &expected.to_le_bytes(), &found.to_le_bytes());
+    assert_eq!(
+        error,
+        format!(
+            "read the node `conv0`: the scale of its bias is {found}; expected {expected}, the product of the scales of its input and its weights"
+        )
+    );
+}
+
+#[test]
 fn average_pools_and_tensors_of_unequal_scales_that_are_joined_are_what_onnx_runtime_makes_of_them() {
     let network = read_network("mixed", include_bytes!("../vectors/mixed-qdq.onnx")).unwrap();
     let opcodes: Vec<&str> = network.layers().iter().map(|layer| layer.opcode.as_str()).collect();

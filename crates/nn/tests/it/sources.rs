@@ -131,6 +131,7 @@ fn files_that_do_not_fit_are_answered_with_what_was_expected() {
     assert!(wrong(&dir.path().join("missing"), &labels).starts_with("read missing: No such file"));
     let unknown = open("lenet", &images, &labels).unwrap_err();
     assert!(unknown.starts_with("find the network `lenet`"), "{unknown}");
+    assert!(open("nowhere/lenet.onnx", &images, &labels).unwrap_err().contains("No such file"));
     let network = write(dir.path(), "some.onnx", include_bytes!("../../networks/fashion/fashion.onnx"));
     let without =
         NetworkSource { network: network.to_str().unwrap().to_owned(), images: None, format: None }.open().unwrap_err();
