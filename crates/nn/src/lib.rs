@@ -24,6 +24,7 @@ pub mod delta;
 mod describe;
 pub mod detection;
 pub mod fault;
+mod fault_free;
 pub mod file;
 pub mod filr;
 pub mod float;

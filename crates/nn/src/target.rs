@@ -10,6 +10,7 @@ use campaign::{
 use outcome::{Criteria, Observation, Tier};
 
 use crate::delta::Delta;
+use crate::fault_free::{FaultFreeRuns, fault_free_runs};
 use crate::forward::{Run, forward};
 use crate::hit::{Hit, HitBits};
 use crate::images::Images;
@@ -65,9 +66,6 @@ pub struct UnlikeSizes {
     pub(crate) found: usize,
 }
 
-/// The most that fault-free runs take of memory, in bytes.
-pub(crate) const KEPT: usize = 4 << 30;
-
 impl NetworkTarget {
     /// Runs the network on all images, without faults; `file` is what it was read from, for the digest.
     ///
@@ -80,15 +78,10 @@ impl NetworkTarget {
             return Err(UnlikeSizes { network: network.name().to_owned(), expected, found });
         }
         let start = Instant::now();
-        let (mut golden, mut right, mut left) = (Vec::new(), Vec::new(), KEPT);
-        for image in 0..images.count() {
-            let run = forward(&network, images.pixels(image), None);
-            let is_right = images.is_right(image, &network.logits().quantisation.values(run.logits()));
-            right.extend(is_right.then_some(image));
-            let rest = left.checked_sub(run.bytes()).filter(|_| is_right);
-            left = rest.unwrap_or(left);
-            golden.push(rest.map(|_| run));
-        }
+        let run = |image| forward(&network, images.pixels(image), None);
+        let is_right =
+            |image: usize, run: &Run| Ok(images.is_right(image, &network.logits().quantisation.values(run.logits())));
+        let FaultFreeRuns { golden, right } = fault_free_runs(images.count(), run, Run::bytes, is_right)?;
         let digest = images.digest(&[file]);
         Ok(Self { network, images, digest, golden, right, seconds: start.elapsed().as_secs_f64() })
     }

@@ -10,6 +10,7 @@ use crate::filr::heuristics::Heuristic;
 use crate::filr::inject::Work;
 use crate::filr::maps::{all_macs, by_macs};
 use crate::filr::order::{ORDERS, Order};
+use crate::filr::sampling::{SamplingCost, costs, sampled};
 use crate::filr::settings::FilrError;
 use crate::network::Network;
 
@@ -49,6 +50,8 @@ pub struct ExhaustiveComparison {
     pub estimates: Vec<Convergence>,
     /// How many injections agreements need.
     pub needed: Vec<InjectionsNeeded>,
+    /// How many faults a margin of error needs.
+    pub sampling: Vec<SamplingCost>,
 }
 
 /// An order by all faults.
@@ -127,11 +130,13 @@ pub fn compare(
     let maps = truth.maps();
     let Some(oracle) = Oracle::new(maps, truth.vulnerabilities(Order::Mismatch)) else { return Ok(None) };
     let sizes = sizes();
+    let p_mismatch = truth.propagation(Order::Mismatch);
     let repeat = |_: &mut Delta<'_>, repeat: usize| {
         let seed = Draws::new(Draws::new(seed, ESTIMATES).draw(repeat as u64), 0).next();
-        (!work.is_stopped()).then(|| estimates(truth, &sizes, seed))
+        (!work.is_stopped()).then(|| (estimates(truth, &sizes, seed), sampled(truth, &p_mismatch, seed)))
     };
     let repeats = work.parts(network, SEEDS, repeat, &mut |_| {})?;
+    let (repeats, samples): (Vec<_>, Vec<_>) = repeats.into_iter().unzip();
     let mut found = Vec::new();
     for (which, by) in MEASURES.into_iter().enumerate() {
         for (size, &per_map) in sizes.iter().enumerate() {
@@ -139,7 +144,6 @@ pub fn compare(
             found.push(convergence(&oracle, by, per_map, &estimates));
         }
     }
-    let p_mismatch = truth.propagation(Order::Mismatch);
     let order = |by| OrderAgreement { by, agreement: oracle.agreement(&truth.vulnerabilities(by)) };
     let heuristic = |&(heuristic, values): &(Heuristic, &[f64])| HeuristicAgreement {
         heuristic,
@@ -153,6 +157,7 @@ pub fn compare(
         p_loss: truth.propagation(Order::Loss),
         orders: ORDERS.map(order).into(),
         heuristics: heuristics.iter().map(heuristic).collect(),
+        sampling: costs(&samples),
         needed: AGREEMENTS.map(|agreement| needed(&found, agreement)).into(),
         estimates: found,
     }))

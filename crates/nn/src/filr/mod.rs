@@ -37,6 +37,7 @@ pub mod neuron_fault;
 mod notes;
 pub mod order;
 mod part;
+pub mod sampling;
 pub mod sets;
 mod settings;
 pub mod share;

@@ -11,10 +11,11 @@ use outcome::{Criteria, Observation, Tier};
 
 use super::network::FloatNetwork;
 use super::run::{FloatDelta, FloatRun, float_forward};
+use crate::fault_free::{FaultFreeRuns, fault_free_runs};
 use crate::hit::Hit;
 use crate::images::Images;
 use crate::sites::{LABELS, LayerSize, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
-use crate::target::{Accuracy, ENGINES, KEPT, UnlikeSizes};
+use crate::target::{Accuracy, ENGINES, UnlikeSizes};
 use crate::topology::Topology as _;
 
 /// A network of floating point, its images, and their fault-free runs. A pixel is its byte divided by 255.
@@ -71,19 +72,15 @@ impl FloatTarget {
             return Err(UnlikeSizes { network: network.name().to_owned(), expected, found }.into());
         }
         let start = Instant::now();
-        let (mut golden, mut right, mut left) = (Vec::new(), Vec::new(), KEPT);
-        for image in 0..images.count() {
-            let run = float_forward(&network, &values(images.pixels(image)), None);
+        let run = |image| float_forward(&network, &values(images.pixels(image)), None);
+        let is_right = |image: usize, run: &FloatRun| {
             if run.logits().iter().any(|logit| !logit.is_finite()) {
                 let found = run.logits().iter().map(ToString::to_string).collect();
                 return Err(FloatTargetError::Logits { network: network.name().to_owned(), image, found });
             }
-            let is_right = images.is_right(image, &wide(run.logits()));
-            right.extend(is_right.then_some(image));
-            let rest = left.checked_sub(run.bytes()).filter(|_| is_right);
-            left = rest.unwrap_or(left);
-            golden.push(rest.map(|_| run));
-        }
+            Ok(images.is_right(image, &wide(run.logits())))
+        };
+        let FaultFreeRuns { golden, right } = fault_free_runs(images.count(), run, FloatRun::bytes, is_right)?;
         let digest = images.digest(&[file, network.format().word().as_bytes()]);
         Ok(Self { network, images, digest, golden, right, seconds: start.elapsed().as_secs_f64() })
     }

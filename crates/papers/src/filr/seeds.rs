@@ -2,9 +2,30 @@
 
 use nn::filr::certainty::{Criterion, Reading};
 use nn::filr::convergence::ExhaustiveComparison;
+use nn::filr::document::FewInjections;
+use nn::filr::error_models::ModelVulnerability;
 use nn::filr::flr::CurvePoint;
 use nn::filr::heuristics::Heuristic;
 use nn::filr::{Filr, Order};
+
+/// All that the page is made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    /// The network, by seed.
+    pub(super) network: Vec<Filr>,
+    /// The others, by network and seed.
+    pub(super) others: Vec<Vec<Filr>>,
+    /// The vulnerabilities of the network's feature maps by model of errors, by seed.
+    pub(super) models: Vec<[ModelVulnerability; 4]>,
+}
+
+impl Measured {
+    /// The documents of each network.
+    pub(super) fn networks(&self) -> impl Iterator<Item = &[Filr]> {
+        std::iter::once(&self.network).chain(&self.others).map(Vec::as_slice).filter(|all| !all.is_empty())
+    }
+}
+
 /// The curve of an order.
 pub(super) fn curve(it: &Filr, by: Order) -> &[CurvePoint] {
     it.flr.iter().find(|curve| curve.by == by).map_or(&[], |curve| &curve.points)
@@ -53,6 +74,11 @@ pub(super) fn concentration(it: &Filr, held: f64) -> Option<f64> {
         sum >= held
     })?;
     Some((maps + 1) as f64 / shares.len() as f64)
+}
+
+/// The threshold that the fewest injections choose by fault-free runs: the first thousandth of them.
+pub(super) fn fewest(it: &Filr) -> Option<&FewInjections> {
+    it.few.iter().filter(|few| few.reading == Reading::FaultFree).min_by_key(|few| few.injections)
 }
 
 /// The comparison with every fault, of the seed that has one.

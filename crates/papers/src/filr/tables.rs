@@ -1,15 +1,18 @@
 //! The tables of the page, and its sentences about the sets.
 
-use nn::filr::certainty::{Criterion, READINGS};
+use nn::filr::certainty::{Criterion, READINGS, Reading};
 use nn::filr::convergence::Convergence;
+use nn::filr::document::FewInjections;
+use nn::filr::error_models::ModelVulnerability;
 use nn::filr::flr::CurvePoint;
 use nn::filr::heuristics::HEURISTICS;
 use nn::filr::order::ORDERS;
+use nn::filr::sampling::SamplingCost;
 use nn::filr::{Filr, Order};
 use std::collections::BTreeSet;
 use study::{Cell, Table, spaced};
 
-use super::seeds::{combined, curve, deployed, heuristic, overhead_at, reruns_at, truth};
+use super::seeds::{Measured, combined, curve, deployed, heuristic, overhead_at, reruns_at, truth};
 use crate::mean::SeedMean;
 use crate::words::many;
 
@@ -153,6 +156,33 @@ pub(super) fn needed(all: &[Filr]) -> Table {
     table
 }
 
+/// Faults in each feature map for a margin of error.
+pub(super) fn sampling(all: &[Filr]) -> Table {
+    let columns = [
+        "margin",
+        "faults per map (fixed)",
+        "within it (fixed)",
+        "faults per map (iterative)",
+        "fewer by",
+        "estimates within it ",
+    ];
+    let mut table = Table::new("Faults that a margin of error needs", &columns);
+    let row = |it: &SamplingCost| {
+        vec![
+            Cell::Share(it.margin),
+            Cell::Count(it.fixed),
+            Cell::Share(it.fixed_within),
+            Cell::Number(it.iterative),
+            Cell::Share(1.0 - it.iterative / it.fixed as f64),
+            Cell::Share(it.iterative_within),
+        ]
+    };
+    table.rows = truth(all).into_iter().flat_map(|it| &it.sampling).map(row).collect();
+    table.notes =
+        vec!["Over all feature maps and ten seeds; an estimate is held against the rate of every fault.".to_owned()];
+    table
+}
+
 /// The overheads of some coverages.
 pub(super) fn costs(all: &[Filr]) -> Table {
     let columns =
@@ -180,11 +210,87 @@ pub(super) fn costs(all: &[Filr]) -> Table {
     table
 }
 
+/// The networks beside each other.
+pub(super) fn networks(measured: &Measured) -> Table {
+    let columns = [
+        "network",
+        "accuracy",
+        "feature maps",
+        "injections per map",
+        "FLR at 90 %",
+        "ILR at 90 % (Top1Conf)",
+        "ILR at 90 % (Top2Diff)",
+        "FILR at 100 %",
+        "deployed: coverage",
+        "deployed: overhead",
+    ];
+    let mut table = Table::new("Overheads of several networks", &columns);
+    let row = |all: &[Filr]| {
+        let of = |number: &dyn Fn(&Filr) -> Option<f64>| SeedMean::rate(SeedMean::of(all, number));
+        let first = all.first();
+        vec![
+            Cell::text(first.map_or("", |it| it.network.as_str())),
+            of(&|it| it.sets.accuracy.share),
+            Cell::Count(first.map_or(0, |it| it.maps.len() as u64)),
+            Cell::Count(first.map_or(0, |it| it.injections.per_map)),
+            of(&|it| overhead_at(curve(it, Order::Mismatch), 0.9)),
+            of(&|it| reruns_at(it, Criterion::Top1Conf, 0.9)),
+            of(&|it| reruns_at(it, Criterion::Top2Diff, 0.9)),
+            of(&|it| combined(it, Reading::FaultFree)),
+            of(&|it| deployed(it, Reading::FaultFree).map(|found| found[0])),
+            of(&|it| deployed(it, Reading::FaultFree).map(|found| found[1])),
+        ]
+    };
+    table.rows = measured.networks().map(row).collect();
+    table.notes = vec!["Means over seeds with their bounds at 95 %; feature maps are ordered by mismatch.".to_owned()];
+    table
+}
+
+/// Figure 6.15: feature maps under several models of errors.
+pub(super) fn models(models: &[[ModelVulnerability; 4]]) -> Table {
+    const WORDS: [&str; 4] =
+        ["one bit (FxP-Flip)", "one bit, another seed", "a random byte (FxP-Rand)", "a random number (FP-Rand)"];
+    let columns = ["error of a neuron", "V_CNN", "greatest difference of cumulative V_rel to one bit"];
+    let mut table = Table::new("V_rel by model of errors", &columns);
+    let row = |(at, word): (usize, &str)| {
+        let v_cnn = SeedMean::of(models, |it| Some(it[at].v_cnn));
+        let distance = SeedMean::of(models, |it| Some(it[0].distance(&it[at])));
+        vec![Cell::text(word), SeedMean::rate(v_cnn), if at == 0 { Cell::None } else { SeedMean::rate(distance) }]
+    };
+    table.rows = WORDS.into_iter().enumerate().map(row).collect();
+    table.notes = vec![
+        "Random numbers hit the same network in floating point (fp32), between the least and the greatest number of the layer in fault-free runs. V_CNN \
+         takes the same rate of errors for all: without the thesis' factor for the width of multipliers."
+            .to_owned(),
+    ];
+    table
+}
+
+/// Figure 6.17: thresholds of Top2Diff for 90 % that some injections choose.
+pub(super) fn few(all: &[Filr]) -> Table {
+    let columns = ["injections", "SDCs", "threshold", "threshold of all", "coverage of all", "inferences run again"];
+    let mut table = Table::new("Thresholds for 90 % that some injections choose", &columns);
+    let count = all.iter().map(|it| it.few.len()).min().unwrap_or(0);
+    let readings = all.first().map_or(&[][..], |it| &it.few);
+    for at in (0..count).filter(|&at| readings[at].reading == Reading::FaultFree) {
+        let of = |number: &dyn Fn(&FewInjections) -> f64| SeedMean::of(all, |it| Some(number(&it.few[at])));
+        table.rows.push(vec![
+            Cell::Count(readings[at].injections),
+            SeedMean::quantity(of(&|it| it.sdcs as f64)),
+            SeedMean::quantity(of(&|it| it.threshold)),
+            SeedMean::quantity(of(&|it| it.threshold_of_all)),
+            SeedMean::rate(of(&|it| it.coverage)),
+            SeedMean::rate(of(&|it| it.overhead)),
+        ]);
+    }
+    table
+}
+
 /// The combinations on the deployment set.
 pub(super) fn deployment(all: &[Filr]) -> Table {
     let columns = ["Top2Diff of", "overhead on the analysis set", "coverage", "overhead"];
     let mut table = Table::new("The cheapest combination with 100 % of the analysis set, deployed", &columns);
-    let row = |reading: nn::filr::certainty::Reading| {
+    let row = |reading: Reading| {
         let of = |which: usize| SeedMean::of(all, |it| deployed(it, reading).map(|found| found[which]));
         let chosen = SeedMean::of(all, |it| combined(it, reading));
         vec![Cell::text(reading.word()), SeedMean::rate(chosen), SeedMean::rate(of(0)), SeedMean::rate(of(1))]
