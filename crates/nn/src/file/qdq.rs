@@ -117,8 +117,8 @@ impl Conditions {
             let (bias, input, weights) = (bias?, input?, weights?);
             let of = |scales: &[f32], at: usize| scales.get(at).or(scales.first()).copied().unwrap_or(f32::NAN);
             let product = |at: usize| of(&input, 0) * of(&weights, at);
-            let differs = |at: usize| !((of(&bias, at) / product(at) - 1.0).abs() <= ROUNDING);
-            if let Some(at) = (0..bias.len().max(weights.len())).find(|&at| differs(at)) {
+            let is_product = |at: usize| (of(&bias, at) / product(at) - 1.0).abs() <= ROUNDING;
+            if let Some(at) = (0..bias.len().max(weights.len())).find(|&at| !is_product(at)) {
                 let what = format!(
                     "the scale of its bias is {}; expected {}, the product of the scales of its input and its weights",
                     of(&bias, at),
