@@ -35,7 +35,7 @@ impl Relation {
 }
 
 /// A condition on the value that a register of a thread has right before the thread executes an instruction: `%r7 > 3`, or
-/// `%r7.f32 > 0.5` with the type of the value.
+/// `%r7.f32 > 0.5` with the type of the value. It never holds before the thread has written the register.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisterCondition {
     /// The register, with its `%`.

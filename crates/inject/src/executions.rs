@@ -3,8 +3,9 @@
 
 use crate::compare::value;
 use capsule::ElementType;
-use facts::{FunctionId, Type};
+use facts::{FunctionId, Role, Type};
 use fault::{Ranges, RegisterCondition, Selection, is_number};
+use simt::program::StaticInstruction;
 use simt::registers::{LANES, Slot, lanes};
 use simt::{InstructionContext, Program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,10 @@ pub(crate) struct Executions<'s> {
 struct ResolvedCondition<'s> {
     condition: &'s RegisterCondition,
     places: BTreeMap<FunctionId, (Slot, Type)>,
+    /// By instruction, whether it writes the register.
+    writes: Vec<bool>,
+    /// By warp, the lanes that have written the register in this block; others have no value in it.
+    written: Vec<u32>,
 }
 
 impl<'s> Executions<'s> {
@@ -35,6 +40,8 @@ impl<'s> Executions<'s> {
         let resolved = |condition| ResolvedCondition {
             condition,
             places: places(condition, program).filter_map(readable).collect(),
+            writes: writes(condition, program),
+            written: vec![0; warps],
         };
         Self {
             selected: &selection.iterations,
@@ -47,6 +54,16 @@ impl<'s> Executions<'s> {
     /// Another block begins.
     pub(crate) fn begin(&mut self) {
         self.times.fill([0; LANES]);
+        self.conditions.iter_mut().for_each(|it| it.written.fill(0));
+    }
+
+    /// Lanes are about to execute an instruction, whether it is in the population or not.
+    pub(crate) fn note_writes(&mut self, context: &InstructionContext<'_>) {
+        for it in &mut self.conditions {
+            if it.writes[context.instruction as usize] {
+                it.written[context.warp as usize] |= context.executing;
+            }
+        }
     }
 
     /// Lanes execute an instruction: for which of them this time is one of those selected.
@@ -73,11 +90,21 @@ impl ResolvedCondition<'_> {
     fn among(&self, context: &InstructionContext<'_>, selected: u32) -> u32 {
         let function = context.program.function_of(context.instruction);
         let Some(&(slot, ty)) = function.and_then(|code| self.places.get(&code.id)) else { return 0 };
-        lanes(selected).fold(0, |held, lane| {
+        lanes(selected & self.written[context.warp as usize]).fold(0, |held, lane| {
             let found = number(ty, context.registers.get(slot, lane));
             if self.condition.relation.holds(found, self.condition.wanted) { held | (1 << lane) } else { held }
         })
     }
+}
+
+/// By instruction of a program, whether it writes the register of a condition.
+fn writes(condition: &RegisterCondition, program: &Program) -> Vec<bool> {
+    let writes = |(number, instruction): (u32, &StaticInstruction)| {
+        let (facts, code) = (instruction.facts.as_ref()?, program.function_of(number)?);
+        let register = code.declared.iter().position(|register| register.name == condition.register)?;
+        Some(facts.of_role(Role::Destination).any(|operand| operand.register.index() == register))
+    };
+    (0..).zip(&program.instructions).map(|it| writes(it).unwrap_or(false)).collect()
 }
 
 /// The number that the low bits of a register are.

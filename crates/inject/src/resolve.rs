@@ -47,6 +47,7 @@ impl Hook for Resolving<'_> {
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let together = context.executing.count_ones() >= self.least[context.instruction as usize];
         let selected = if together { self.executions.pass(&context) } else { 0 };
+        self.executions.note_writes(&context);
         let Some(watched) = self.watched.get_mut(&context.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(context.executing & mask) {

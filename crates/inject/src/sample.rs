@@ -60,6 +60,7 @@ impl Hook for Counting<'_> {
                 *count += if has(selected, lane) { weight } else { 0 };
             }
         }
+        self.executions.note_writes(&context);
         Interest::Stay
     }
 }

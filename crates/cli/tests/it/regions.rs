@@ -253,6 +253,16 @@ fn a_condition_on_a_register_chooses_threads_by_what_they_have_before_the_instru
     for ((at, all), (other, some)) in all.into_iter().zip(some) {
         assert_eq!((at, all / rows * (rows - 4)), (other, some));
     }
+    // Before its first write, in any block, the register has no value: not even what a block before left there.
+    let dir = TempDir::new().unwrap();
+    let (file, rows) = (dir.path().join("regions.toml"), dir.path().join("profile.csv"));
+    fs::write(&file, "[[regions]]\nname = 'R0'\nkernel = 'atax_kernel1'\nwhen = '%r1.s32 >= 0'\ntarget = 'reg:64'\n")
+        .unwrap();
+    let whole = run(&["regions", "atax", "--file", path(&file), "--until", "profile", "--profile", path(&rows)]);
+    assert!(whole.status.success(), "{}", stderr(&whole));
+    let found = instructions(&fs::read_to_string(&rows).unwrap(), "R0");
+    // The eleventh instruction writes it.
+    assert_eq!(found[0], (11, 192));
     let said = stdout(&answer);
     assert!(said.contains("R2: `when` = `%r1.s32 > 159` holds right before none of its instructions."), "{said}");
     for (condition, part) in [
@@ -303,6 +313,7 @@ fn phases_start_from_the_file_of_the_one_before() {
         let refused = run(&["regions", "mm3", "--from-profile", profile]);
         assert!(refused.status.code() == Some(1) && stderr(&refused).contains(part), "{part}: {}", stderr(&refused));
     }
+    fs::write(profile, edited.join("\n")).unwrap();
     for (more, part) in [
         (["--only", "K2"], "edit the profile, or leave --only out"),
         (["--from-map", map], "take sites from --from-profile and from --from-map"),

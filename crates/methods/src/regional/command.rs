@@ -92,13 +92,13 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     let label = settings.label(&files)?;
     let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
     let written = Written::of(request)?;
+    let method = Regional::new(&request.capsule, &words)?;
     let profile = written.profile.map(|path| profile(request, &settings, path)).transpose()?;
     if written.until == "profile" {
         let (file, profile) = profile.ok_or_else(|| no_file("profile"))?;
-        return Ok(answer(show::profile(request.capsule.name(), &profile), vec![file]));
+        return Ok(answer(show::profile(&method, &profile), vec![file]));
     }
     let mut files: Vec<(PathBuf, String)> = profile.into_iter().map(|(file, _)| file).collect();
-    let method = Regional::new(&request.capsule, &words)?;
     let runs = method.runs(runs_of_region(request)?);
     let map = written.map.map(|path| Ok::<_, StudyError>((path, method.map(runs, campaigns.seed)?))).transpose()?;
     if let Some((path, map)) = &map {
@@ -147,9 +147,6 @@ fn profile(
         ));
     };
     let profile = RegionProfile::of(&request.capsule, regions).map_err(StudyError::Words)?;
-    if profile.rows.is_empty() {
-        return Err(StudyError::Words("write a profile: there is nothing to hit in any region".to_owned()));
-    }
     Ok(((path, profile.text().map_err(StudyError::Words)?), profile))
 }
 

@@ -47,10 +47,11 @@ pub(super) fn map(method: &Regional, map: &FaultMap) -> Estimates {
 }
 
 /// A profile that is written, from which nothing is drawn.
-pub(super) fn profile(capsule: &str, profile: &RegionProfile) -> Estimates {
-    let counts = Counts::new(profile.rows.iter().map(|row| (row.region.as_str(), row.executions)));
+pub(super) fn profile(method: &Regional, profile: &RegionProfile) -> Estimates {
+    let mut counts = Counts::new(profile.rows.iter().map(|row| (row.region.as_str(), row.executions)));
     let note = "Executions of instructions by threads where faults can hit. Nothing is injected yet: --from-profile draws from the instructions of a profile.";
-    counts.shown(capsule, ["profile", "profile", "executions"], note)
+    counts.empty = method.empty();
+    counts.shown(method.name(), ["profile", "profile", "executions"], note)
 }
 
 /// The counts of a file by region, in the order in which regions come first.

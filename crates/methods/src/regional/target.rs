@@ -83,7 +83,9 @@ impl Regional {
     /// The method by a profile or a fault map.
     fn of_file(capsule: &Arc<CapsuleTarget>, settings: &Settings, words: &SelectionWords) -> Result<Self, String> {
         let (what, path) = settings.file();
-        let refused = |why: String| format!("read the {what} `{path}`: {why}");
+        // The digest of a lasting word is nothing to a reader.
+        let shown = path.rsplit_once('#').map_or(path, |(path, _)| path);
+        let refused = |why: String| format!("read the {what} `{shown}`: {why}");
         let text = lasting::read(path, &words.files).map_err(refused)?;
         let method = match settings {
             Settings::Profile(_) => RegionProfile::read(&text).and_then(|profile| Self::profiled(capsule, &profile)),
