@@ -24,9 +24,6 @@ const INJECTIONS: &str = "map";
 /// The kind of runs that are images of which every fault is judged.
 const IMAGES: &str = "images";
 
-/// The kind of runs that are injections into each feature map of the other networks.
-const OTHERS: &str = "other";
-
 /// The kind of runs that are injections into each feature map by each model of errors.
 const MODELS: &str = "model";
 
@@ -37,7 +34,6 @@ pub static PAGE: MethodPage = MethodPage {
     runs: &[
         PageCampaign { name: INJECTIONS, count: 12_288, about: "injections into each feature map" },
         PageCampaign { name: IMAGES, count: 200, about: "images of which every fault is judged" },
-        PageCampaign { name: OTHERS, count: 1024, about: "injections into each feature map of other networks" },
         PageCampaign { name: MODELS, count: 4096, about: "injections into each feature map by each model of errors" },
     ],
     make,
@@ -57,11 +53,11 @@ fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, St
     let mut measured = Measured::default();
     if takes(NETWORK) {
         let target = open(NETWORK)?;
-        measured.network = of_seeds(shop, &target, INJECTIONS)?;
+        measured.network = of_seeds(shop, &target)?;
         measured.models = by_model(shop, &target)?;
     }
     for network in OTHER_NETWORKS.into_iter().filter(|network| takes(network)) {
-        measured.others.push(of_seeds(shop, &open(network)?, OTHERS)?);
+        measured.others.push(of_seeds(shop, &open(network)?)?);
     }
     Ok(if only.is_some() { Vec::new() } else { pieces(&measured) })
 }
@@ -71,10 +67,11 @@ fn open(network: &str) -> Result<NetworkTarget, StudyError> {
 }
 
 /// The analysis of a network by each seed; every fault of some images is judged for the first seed of the first network.
-fn of_seeds(shop: &PageContext<'_, '_>, target: &NetworkTarget, runs: &str) -> Result<Vec<Filr>, StudyError> {
+fn of_seeds(shop: &PageContext<'_, '_>, target: &NetworkTarget) -> Result<Vec<Filr>, StudyError> {
     let of_seed = |seed| {
-        let exhaustive_images = if runs == INJECTIONS && seed == 1 { said(shop, IMAGES) as usize } else { 0 };
-        let settings = Settings { exhaustive_images, ..settings(shop, runs, seed) };
+        let exhaustive_images =
+            if target.network().name() == NETWORK && seed == 1 { said(shop, IMAGES) as usize } else { 0 };
+        let settings = Settings { exhaustive_images, ..settings(shop, INJECTIONS, seed) };
         analyse(target, &settings, shop.campaigns.stop, &mut |_, _| {}).map_err(ended)
     };
     (1..=SEEDS).map(of_seed).collect()

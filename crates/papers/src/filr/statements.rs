@@ -25,6 +25,9 @@ pub(super) fn statements(measured: &Measured) -> Vec<Part> {
     ]
 }
 
+/// The rule of statements about networks that are not ours.
+const OTHER_NETWORKS: &str = "it is about networks for ImageNet, and ours are small ones";
+
 fn statement([claim, paper]: [&str; 2], ours: String, judged: Judged) -> Statement {
     Statement { claim: claim.to_owned(), paper: paper.to_owned(), ours, judged }
 }
@@ -39,7 +42,7 @@ fn networks(words: [&str; 2], measured: &Measured, number: impl Fn(&Filr) -> Opt
         ours.push(format!("mean {mean:.2} %"));
     }
     let ours = if ours.is_empty() { "not measured".to_owned() } else { ours.join(", ") };
-    statement(words, ours, Judged::by("it is about networks for ImageNet, and ours are small ones", Verdict::Open))
+    statement(words, ours, Judged::by(OTHER_NETWORKS, Verdict::Open))
 }
 
 /// A statement whose words have no number of the chapter behind them.
@@ -88,24 +91,32 @@ fn flr(measured: &Measured) -> Vec<Statement> {
             ["the coverage that ΔLoss predicts is that of the deployment set (Figure 6.6)", "no number"],
             SeedMean::of(all, prediction_error).map(|it| format!("off by {}", it.points())),
         ),
-        mean(
+        networks(
             ["less than 33 % of the feature maps hold more than 76 % of the vulnerability (Figure 6.13)", "33 %"],
-            "the 95 % interval over seeds of the smallest share of feature maps with 76 % of ΔLoss × MACs is all at most 33 %",
-            SeedMean::of(all, |it| concentration(it, 0.76)),
-            SeedMean::percent,
-            |it| it.is_at_most(0.33),
+            measured,
+            |it| concentration(it, 0.76),
         ),
         vague(["the vulnerable feature maps are distributed across layers (Figure 6.13)", "no number"], layers(all)),
         alike(&measured.models),
     ]);
     found.extend(heuristics(truth(all)));
     found.push(topologies::statement());
-    found.push(networks(
-        ["V_CNN compares networks: ResNet50 meets a target where GoogleNet needs 35 % (Figure 6.14)", "six networks"],
-        measured,
-        |it| Some(it.injections.v_cnn),
-    ));
+    found.push(compared(measured));
     found
+}
+
+/// The vulnerability of networks that are compared with each other, whose origins are not divided by those of the network (Section 6.3.2).
+fn compared(measured: &Measured) -> Statement {
+    let loss = |it: &Filr| it.maps.iter().map(|map| map.macs as f64 * map.p_loss).sum::<f64>();
+    let of_network = |all: &[Filr]| {
+        let found = SeedMean::of(all, |it| Some(loss(it)))?;
+        Some(format!("{} {:.0} ({:.0} to {:.0})", all.first()?.network, found.value, found.low, found.high))
+    };
+    let ours: Vec<String> = measured.networks().filter_map(of_network).collect();
+    let ours = if ours.is_empty() { "not measured".to_owned() } else { format!("ΔLoss × MACs: {}", ours.join(", ")) };
+    let words =
+        ["V_CNN compares networks: ResNet50 meets a target where GoogleNet needs 35 % (Figure 6.14)", "six networks"];
+    statement(words, ours, Judged::by(OTHER_NETWORKS, Verdict::Open))
 }
 
 /// F5: the shares of feature maps under other models of errors, held against those under flips.
@@ -163,12 +174,12 @@ fn few_for_threshold(all: &[Filr]) -> Option<String> {
 fn sooner(truth: Option<&ExhaustiveComparison>) -> Statement {
     let words = [
         "ΔLoss needs fewer injections than mismatch to agree to 99 % with the oracle (Table 6.2)",
-        "3.2×; 1.3× to 9.4×",
+        "3.2×; 1.3× to 9.4×; VGG19 to 97.5 %",
     ];
-    let rule = "the 95 % interval over seeds of the ratio, held against every fault, is all above 1; it does not if it is all \
-                below, or if ΔLoss never agrees for any seed and mismatch does for every one";
-    let needed = truth.and_then(|it| it.needed.iter().find(|it| it.agreement == 0.99));
-    let Some(needed) = needed else {
+    let rule = "the 95 % interval over seeds of the ratio, held against every fault, is all above 1; it does not if it is all below; at 97.5 %, as of the \
+                chapter's VGG19, where a measure never agrees to 99 %";
+    let at = |agreement: f64| truth.and_then(|it| it.needed.iter().find(|it| it.agreement == agreement));
+    let Some(needed) = at(0.99).filter(|it| it.ratio.is_some()).or(at(0.975)) else {
         return statement(words, "not measured".to_owned(), Judged::by(rule, Verdict::Open));
     };
     let sides = format!("mismatch {}, ΔLoss {}", injections(&needed.mismatch), injections(&needed.loss));
@@ -181,12 +192,10 @@ fn sooner(truth: Option<&ExhaustiveComparison>) -> Statement {
             } else {
                 Verdict::Open
             };
-            (format!("{ratio:.1}× ({low:.1} to {high:.1}); {sides}"), verdict)
+            let agreement = needed.agreement * 100.0;
+            (format!("at {agreement} %: {ratio:.1}× ({low:.1} to {high:.1}); {sides}"), verdict)
         }
-        None => {
-            let never = needed.loss.iter().all(Option::is_none) && needed.mismatch.iter().all(Option::is_some);
-            (sides, if never { Verdict::Fails } else { Verdict::Open })
-        }
+        None => (sides, Verdict::Open),
     };
     statement(words, ours, Judged::by(rule, verdict))
 }
@@ -241,10 +250,9 @@ fn heuristics(truth: Option<&ExhaustiveComparison>) -> [Statement; 2] {
         _ => Verdict::Open,
     };
     [
-        statement(
+        vague(
             ["no heuristic orders feature maps accurately enough (Section 6.8.1)", "no number"],
-            nearest(),
-            Judged::by("each of the six is farther than 1 % from the order of every fault", farther(Some(0.01))),
+            best.is_some().then(nearest),
         ),
         statement(
             ["injections order feature maps better than heuristics (Section 6.8.1)", "no number"],
@@ -259,22 +267,18 @@ fn heuristics(truth: Option<&ExhaustiveComparison>) -> [Statement; 2] {
 
 fn ilr(measured: &Measured) -> Vec<Statement> {
     let all = &measured.network[..];
-    let spearman = |criterion| SeedMean::of(all, |it| correlation(it, criterion));
-    let strong = |words, criterion, bound: f64| {
-        let rule = format!("the 95 % interval of our mean over seeds is all at most {bound}");
-        mean(words, &rule, spearman(criterion), SeedMean::number, |it| it.is_at_most(bound))
+    let down = |words, criterion| {
+        let found = SeedMean::of(all, |it| correlation(it, criterion));
+        let rule = "the 95 % interval of our mean over seeds is all below 0; its size is of AlexNet for ImageNet";
+        mean(words, rule, found, SeedMean::number, |it| it.is_at_most(-f64::MIN_POSITIVE))
     };
     let cost = |criterion| move |it: &Filr| reruns_at(it, criterion, 0.9);
     let difference = SeedMean::of(all, |it| {
         Some(reruns_at(it, Criterion::Top1Conf, 0.9)? - reruns_at(it, Criterion::Top2Diff, 0.9)?)
     });
     vec![
-        strong(
-            ["SDCs of an image go down with Top2Diff (Spearman, AlexNet, Figure 6.7)", "-0.93"],
-            Criterion::Top2Diff,
-            -0.93,
-        ),
-        strong(["and with Top1Conf (Figure 6.7)", "-0.87"], Criterion::Top1Conf, -0.87),
+        down(["SDCs of an image go down with Top2Diff (Figure 6.7)", "Spearman -0.93 of AlexNet"], Criterion::Top2Diff),
+        down(["and with Top1Conf (Figure 6.7)", "Spearman -0.87 of AlexNet"], Criterion::Top1Conf),
         networks(
             ["90 % coverage costs 17 % by Top2Diff (mean, Figure 6.9)", "17 %"],
             measured,
@@ -341,7 +345,7 @@ fn filr(measured: &Measured) -> Vec<Statement> {
         statement(
             ["duplicates take 7.7 % more time on a CPU and 1.6 % on a GPU (Figure 6.18)", "7.7 %; 1.6 %"],
             times::summary(),
-            Judged::by("it is about networks for ImageNet, and ours are small ones", Verdict::Open),
+            Judged::by(OTHER_NETWORKS, Verdict::Open),
         ),
     ]
 }

@@ -112,8 +112,13 @@ fn injections_that_are_needed_decide_which_measure_is_sooner() {
     assert_eq!(of(&needed(Some(96), Some(32), Some([3.0, 2.0, 4.0])), claim), Verdict::Holds);
     assert_eq!(of(&needed(Some(32), Some(96), Some([0.3, 0.2, 0.4])), claim), Verdict::Fails);
     assert_eq!(of(&needed(Some(32), Some(32), Some([1.0, 0.8, 1.2])), claim), Verdict::Open);
-    assert_eq!(of(&needed(Some(32), None, None), claim), Verdict::Fails);
-    assert_eq!(of(&needed(None, None, None), claim), Verdict::Open);
+    // Where one never agrees so closely, 97.5 % decide, as for one network of the chapter.
+    let nearly = |ratio| {
+        let mut all = needed(Some(32), None, None);
+        all.iter_mut().filter_map(|it| it.exhaustive.as_mut()).for_each(|it| it.needed[1].ratio = ratio);
+        of(&all, claim)
+    };
+    assert_eq!([nearly(Some([3.0, 2.0, 4.0])), nearly(None)], [Verdict::Holds, Verdict::Open]);
     assert_eq!(of(&changed(|it| it.exhaustive = None), claim), Verdict::Open);
 }
 
@@ -131,12 +136,12 @@ fn distances_decide_about_few_injections_and_heuristics() {
             }
         })
     };
-    let claims = ["at 64 injections", "no heuristic orders", "injections order feature maps better"];
+    let claims = ["at 64 injections", "injections order feature maps better"];
     let found = |distance, heuristics| claims.map(|claim| of(&near(distance, heuristics), claim));
     use Verdict::{Fails, Holds, Open};
-    assert_eq!(found(0.05, 0.2), [Holds, Holds, Holds]);
-    assert_eq!(found(0.2, 0.005), [Fails, Fails, Fails]);
-    assert_eq!(found(0.065, 0.02), [Open, Holds, Fails]);
+    assert_eq!(found(0.05, 0.2), [Holds, Holds]);
+    assert_eq!(found(0.2, 0.005), [Fails, Fails]);
+    assert_eq!(found(0.065, 0.02), [Open, Fails]);
 }
 
 #[test]
@@ -157,15 +162,6 @@ fn curves_and_shares_decide_about_flr() {
     );
     assert!(ours(&bent(1.5)).starts_with("fashion 0 of 2 seeds; at most "), "{}", ours(&bent(1.5)));
     assert_eq!(of(&changed(|it| it.flr.clear()), claim), Verdict::Open);
-    let held = |maps: usize| {
-        changed(|it| {
-            for (number, map) in it.maps.iter_mut().enumerate() {
-                map.v_rel_loss = if number < maps { 1.0 / maps as f64 } else { 0.0 };
-            }
-        })
-    };
-    let claim = "less than 33 % of the feature maps";
-    assert_eq!([held(10), held(136)].map(|all| of(&all, claim)), [Verdict::Holds, Verdict::Fails]);
 }
 
 #[test]
@@ -213,7 +209,7 @@ fn correlations_and_costs_decide_about_ilr_and_filr() {
     let correlated = |by: f64| changed(|it| it.correlations.iter_mut().for_each(|it| it.spearman = by));
     let claims = ["SDCs of an image go down", "and with Top1Conf"];
     let found = |by| claims.map(|claim| of(&correlated(by), claim));
-    assert_eq!([found(-0.95), found(-0.5)], [[Verdict::Holds; 2], [Verdict::Fails; 2]]);
+    assert_eq!([found(-0.5), found(0.5)], [[Verdict::Holds; 2], [Verdict::Fails; 2]]);
     let saved = |top1conf: f64| {
         changed(|it| {
             for curve in &mut it.ilr {

@@ -83,8 +83,8 @@ pub(super) fn table() -> Table {
     }
     table.notes = vec![
         "Medians of paired ratios less 1, with intervals of at least 95 %. On the GPU only convolutions run, by our INT8 kernels, and are compared in a second \
-         stream; on the CPU ONNX Runtime runs the whole protected file on one thread. FILR without its reruns; for it, injections of either measurement chose \
-         their own feature maps."
+         stream; on the CPU ONNX Runtime runs the whole protected file on one thread, in samples whose plain times differ by up to a factor of two. FILR without its reruns. \
+         2 048 injections into each feature map chose what is made twice: more of them choose more for FILR, as above, which then costs more."
             .to_owned(),
     ];
     table
