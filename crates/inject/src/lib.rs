@@ -21,6 +21,7 @@ mod lanes;
 mod live;
 mod machine;
 mod named;
+mod nothing_selected;
 mod plan;
 mod profile;
 mod races;

@@ -194,7 +194,7 @@ impl CapsuleTarget {
         }
         let plan = Arc::new(SamplingFrame::of(&self.golden, self.selection(words)?, words.stratify));
         if plan.is_empty() {
-            return Err(nothing_selected());
+            return Err(self.nothing_selected(words));
         }
         *known = Some((words.clone(), Arc::clone(&plan)));
         Ok(plan)
@@ -217,7 +217,7 @@ impl CapsuleTarget {
         }
         let population = Arc::new(Population::of(&self.golden, selection));
         if population.units.is_empty() {
-            return Err(nothing_selected());
+            return Err(self.nothing_selected(words));
         }
         *known = Some((words.clone(), Arc::clone(&population)));
         Ok(population)
@@ -303,12 +303,6 @@ fn no_such_sweep() -> TargetError {
          thread); sample with `runs` or `margin`",
         TargetKind::WORDS[..5].join(", ")
     ))
-}
-
-fn nothing_selected() -> TargetError {
-    TargetError::new(
-        "find a site: no executed instruction matches the selection; `beamline profile` lists kernels, groups and lines",
-    )
 }
 
 impl Subject for CapsuleTarget {

@@ -16,6 +16,9 @@ pub fn describe(words: &SelectionWords, format: Option<ValueFormat>) -> Descript
             Some(("range", range)) => {
                 format!("a number drawn uniformly from {range}, as near as it can be stored, replaces it")
             }
+            Some(("expr", formula)) => {
+                format!("the number {formula}, where x is its fault-free one, as near as it can be stored, replaces it")
+            }
             _ => format!("its bits change by the model {word}"),
         },
     };

@@ -36,6 +36,7 @@ pub mod images;
 pub mod language;
 mod level;
 pub mod network;
+mod network_sites;
 mod notice;
 pub mod observe;
 mod operator;

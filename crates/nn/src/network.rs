@@ -177,6 +177,25 @@ impl Network {
     }
 }
 
+impl Network {
+    /// The number that a weight or a bias stands for; none where the layer lacks the element.
+    pub(crate) fn parameter(&self, layer: usize, operand: LayerOperand, element: usize) -> Option<f64> {
+        let found = self.layers.get(layer)?;
+        let (conv, from) = (found.conv()?, self.tensors.get(*found.inputs.first()?)?);
+        match operand {
+            LayerOperand::Weight => {
+                let scale = conv.scales.get(conv.filter_of(element, from.shape.channels))?;
+                Some(f64::from(*conv.weights.get(element)?) * f64::from(*scale))
+            }
+            LayerOperand::Bias => {
+                let step = from.quantisation.scale * conv.scales.get(element)?;
+                Some(f64::from(*conv.bias.get(element)?) * f64::from(step))
+            }
+            LayerOperand::In(_) | LayerOperand::Out => None,
+        }
+    }
+}
+
 impl Topology for Network {
     fn name(&self) -> &str {
         &self.name

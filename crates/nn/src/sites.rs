@@ -8,9 +8,9 @@ use outcome::{End, FirstUse, Landed, Observation, OutputDiff, Tier};
 
 use crate::fault::{Fault, FaultPart};
 use crate::hit::{Hit, HitBits, LayerOperand};
+use crate::network_sites::NetworkSites;
 use crate::population::{Population, SweptSet};
 use crate::space::ElementSpace;
-use crate::topology::Topology;
 
 /// The words of each fault besides its layer.
 pub(crate) static LABELS: [LabelColumn; 5] = [
@@ -45,16 +45,6 @@ pub struct LayerSize {
 
 /// The most places that a row counts, as many as a warp has threads; its id names all of them.
 const COUNTED: usize = 32;
-
-/// A network with the images that it is run on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NetworkSites<'t> {
-    pub(crate) network: &'t dyn Topology,
-    /// How many images there are.
-    pub(crate) images: usize,
-    /// The images whose class is right.
-    pub(crate) right: &'t [usize],
-}
 
 /// How a run was made, and what it took.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +99,7 @@ pub(crate) fn run_by_image<R>(
 
 impl NetworkSites<'_> {
     fn select(&self, selection: &SelectionWords) -> Result<Population<'_>, TargetError> {
-        Population::new(self.network, self.right, selection)
+        Population::new(*self, selection)
     }
 
     /// The members that `selection` draws from in each image, and how many images there are.

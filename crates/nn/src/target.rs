@@ -12,11 +12,12 @@ use outcome::{Criteria, Observation, Tier};
 use crate::delta::Delta;
 use crate::fault_free::{FaultFreeRuns, fault_free_runs};
 use crate::forward::{Run, forward};
-use crate::hit::{Hit, HitBits};
+use crate::hit::{Hit, HitBits, LayerOperand};
 use crate::images::Images;
 use crate::network::Network;
+use crate::network_sites::{FaultFreeNumbers, NetworkSites};
 use crate::notice::noticed;
-use crate::sites::{LABELS, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
+use crate::sites::{LABELS, RunCost, batch_size, fault_of, run_by_image};
 
 pub use crate::sites::LayerSize;
 
@@ -142,7 +143,7 @@ impl NetworkTarget {
     }
 
     fn sites(&self) -> NetworkSites<'_> {
-        NetworkSites { network: &self.network, images: self.images.count(), right: &self.right }
+        NetworkSites { network: &self.network, images: self.images.count(), right: &self.right, numbers: self }
     }
 
     /// What is seen of a run that left these logits.
@@ -150,6 +151,20 @@ impl NetworkTarget {
         let [golden, found] = [golden.logits(), logits].map(|bytes| self.network.logits().quantisation.values(bytes));
         let outputs = self.images.task().outputs(&golden, &found);
         self.sites().observation(hit, bits, outputs, cost)
+    }
+}
+
+impl FaultFreeNumbers for NetworkTarget {
+    fn fault_free(&self, image: usize, layer: usize, operand: LayerOperand, element: usize) -> Option<f64> {
+        let of = |tensor: usize| {
+            let byte = *self.golden_run(image).tensors.get(tensor)?.get(element)?;
+            Some(f64::from(self.network.tensors().get(tensor)?.quantisation.value(byte)))
+        };
+        match operand {
+            LayerOperand::Out => of(layer + 1),
+            LayerOperand::In(which) => of(*self.network.layers().get(layer)?.inputs.get(which)?),
+            LayerOperand::Weight | LayerOperand::Bias => self.network.parameter(layer, operand, element),
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Networks {
 /// A network with its images.
 #[derive(Debug, Group)]
 pub(crate) struct SourceOptions {
-    /// A bundled network, or an ONNX file; --kernel names layers, --group classes of operators
+    /// A bundled network, or an ONNX file
     #[arg(value_name = "NETWORK", default_value = "fashion")]
     pub(crate) network: String,
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub(crate) struct NetworkCampaign {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
     /// The operand that is hit: neuron (the stored output, after Relu), weight, bias, or input (what a layer reads; of the image if no
-    /// layer is named) [default: neuron]. --model takes value:V and range:A..B (numbers), too; --scope is one, row, column,
+    /// layer is named) [default: neuron]. --model takes value:V, range:A..B and expr:FORMULA (numbers; x is the fault-free one), too; --scope is one, row, column,
     /// channel (a feature map or filter), tile:ROWSxCOLUMNS, any:N (places of a layer) or layers (one in each), and :each
     /// behind it changes every place in its own way
     #[arg(long = "where", value_name = "neuron|weight|bias|input", conflicts_with = "target")]
@@ -230,7 +230,8 @@ pub(crate) struct Filr {
     /// flip: one bit of a neuron's byte flips (FxP-Flip of the thesis); random: it becomes any byte (FxP-Rand)
     #[arg(long, value_name = "flip|random", default_value = "flip", value_parser = neuron_fault)]
     pub(crate) model: NeuronFault,
-    /// Write the network with what is chosen as an ONNX file: filters once more, a comparison, and an output `rerun`
+    /// Write the network with the choice for --target as an ONNX file: filters once more, a comparison, and an output `rerun` that
+    /// is true where they differ, or where the run is uncertain
     #[arg(long, value_name = "F.onnx")]
     pub(crate) protected: Option<PathBuf>,
     /// Inject N faults into each feature map, on either set

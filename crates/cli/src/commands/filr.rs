@@ -8,31 +8,26 @@ use crate::out;
 use methods::kit::StudyError;
 use nn::NetworkSource;
 use nn::filr::agreement::OracleAgreement;
-use nn::filr::certainty::{Criterion, Reading};
+use nn::filr::certainty::Criterion;
+use nn::filr::choice::{FilrTechnique, TechniqueChoice};
 use nn::filr::convergence::{Convergence, ExhaustiveComparison, InjectionsNeeded, SEEDS};
-use nn::filr::document::{FlrCurve, IlrCurve};
+use nn::filr::deploy::DeployedPoint;
 use nn::filr::flr::CurvePoint;
+use nn::filr::share::Share;
 use nn::filr::{Filr, FilrError, Order, Settings, analyse};
 use session::networks;
 use std::path::Path;
 use std::thread::available_parallelism;
 use study::{Cell, Table};
 
-/// The techniques whose choice is shown and written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Technique {
-    /// Feature maps are made twice.
-    Maps,
-    /// Inferences are run again.
-    Inferences,
-    /// Both together.
-    Both,
-}
-
-pub(crate) fn answer(args: &args::Filr, technique: Technique) -> Result<Code, Failure> {
+pub(crate) fn answer(args: &args::Filr, technique: FilrTechnique) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
     let source = args.source.source();
     let target = networks::open(&source)?.integers().code(Code::Refused)?;
+    if let Some(path) = args.out.as_deref().filter(|path| !is_in_a_directory(path)) {
+        let message = format!("write {}: expected a file in a directory that there is", path.display());
+        return Err(failure(StudyError::Words(message)));
+    }
     if let Some(path) = &args.protected {
         can_be_protected(path, args.out.as_deref(), &source)?;
     }
@@ -66,10 +61,11 @@ pub(crate) fn answer(args: &args::Filr, technique: Technique) -> Result<Code, Fa
             [maps(&found), orders(&found)].into_iter().chain(exhaustive).collect::<Vec<_>>()
         };
         let mut tables = match technique {
-            Technique::Maps => of_maps(),
-            Technique::Inferences => vec![thresholds(&found), few(&found)],
-            Technique::Both => of_maps().into_iter().chain([protections(&found)]).collect(),
+            FilrTechnique::Flr => of_maps().into_iter().chain([deployed(&found, technique)]).collect(),
+            FilrTechnique::Ilr => vec![thresholds(&found), few(&found), deployed(&found, technique)],
+            FilrTechnique::Filr => of_maps().into_iter().chain([protections(&found)]).collect(),
         };
+        tables.push(choices(&found, technique));
         tables.push(costs(&found));
         if let Some(last) = tables.last_mut() {
             last.notes.extend(found.notes.iter().cloned());
@@ -77,27 +73,55 @@ pub(crate) fn answer(args: &args::Filr, technique: Technique) -> Result<Code, Fa
         show(tables)?;
     }
     if let Some(path) = &args.protected {
-        let Some(it) = chosen_protection(&found, technique, args.target) else {
-            let message =
-                format!("write {}: nothing that is chosen reaches the target; see the table of costs", path.display());
+        let Some(it) = found.choices.iter().find(|it| it.technique == technique) else {
+            let why = match found.injections.sdcs {
+                0 => "no injection changed the class; make more with --injections",
+                _ => "nothing that is chosen reaches the target; see the table of costs",
+            };
+            let message = format!("write {}: {why}", path.display());
             return Err(failure(StudyError::Refused(message)));
         };
         let layer = |name: &str| target.network().layer_named(name);
         let maps: Vec<_> =
             it.maps.iter().filter_map(|&map| Some((layer(&found.maps[map].layer)?, found.maps[map].channel))).collect();
-        let file = nn::file::protected(&source.file().code(Code::Refused)?, &maps, it.margin).code(Code::Refused)?;
+        let file = nn::file::protected(&source.file().code(Code::Refused)?, &maps, it.threshold).code(Code::Refused)?;
         out::file(path, file)?;
-        let margin = it.margin.map_or_else(String::new, |margin| format!(", reruns where Top2Diff is below {margin}"));
-        out::note(&format!(
-            "{}: {} of {} feature maps are made twice{}{margin}; overhead {:.2} % of multiplications, by the analysis set",
-            path.display(),
-            maps.len(),
-            found.maps.len(),
-            it.order,
-            it.overhead * 100.0
-        ));
+        out::note(&format!("{}: {}", path.display(), sentence(it, found.maps.len())));
     }
     Ok(Code::Done)
+}
+
+/// A choice with its cost and its coverage, in a sentence.
+fn sentence(it: &TechniqueChoice, maps: usize) -> String {
+    let order = it.order.map_or_else(String::new, |order| format!(" by {}", order.word()));
+    let margin = it.threshold.map_or_else(String::new, |margin| format!(", reruns where Top2Diff is below {margin}"));
+    let percent = |share: f64| format!("{:.2} %", share * 100.0);
+    let deployed = it.deployed.and_then(|deployed| {
+        let ([low, high], share) = (deployed.by_images, deployed.covered.share?);
+        Some(format!(
+            "; on the deployment set it covers {} (95 % over images: {} to {}) for {}",
+            percent(share),
+            percent(low),
+            percent(high),
+            percent(deployed.overhead)
+        ))
+    });
+    let twice = match it.maps.len() {
+        0 => format!("no feature map is made twice{margin}"),
+        count => format!("{count} of {maps} feature maps are made twice{order}{margin}"),
+    };
+    format!(
+        "{twice}; on the analysis set it covers {} for {} more multiplications{}",
+        percent(it.coverage),
+        percent(it.overhead),
+        deployed.unwrap_or_default()
+    )
+}
+
+/// Whether a file can be at a path: in a directory that there is, and not one itself.
+fn is_in_a_directory(path: &Path) -> bool {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    !path.is_dir() && parent.is_none_or(Path::is_dir)
 }
 
 /// Whether a network can be written with protection to a path, before anything is analysed.
@@ -112,55 +136,11 @@ fn can_be_protected(path: &Path, document: Option<&Path>, source: &NetworkSource
     if document.is_some_and(is_same) {
         return refused("--out names the same file; name another one");
     }
-    if path.is_dir() || path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+    if !is_in_a_directory(path) {
         return refused("expected a file in a directory that there is");
     }
     // Protection of nothing but a margin tells whether the form of the file is one that it is written into.
     nn::file::protected(&source.file().code(Code::Refused)?, &[], Some(1.0)).code(Code::Refused).map(|_| ())
-}
-
-/// A choice that is written into a network.
-struct ChosenProtection {
-    /// Feature maps, by number.
-    maps: Vec<usize>,
-    margin: Option<f64>,
-    /// The measure by which feature maps were taken, in words.
-    order: String,
-    /// The overhead on the analysis set, 0 to 1.
-    overhead: f64,
-}
-
-/// The protection that a technique chooses for the target, if it reaches that: the cheaper order of FLR, and margins as the faulty
-/// run has them, which a deployed check reads.
-fn chosen_protection(found: &Filr, technique: Technique, target: f64) -> Option<ChosenProtection> {
-    match technique {
-        Technique::Maps => {
-            let of = |flr: &FlrCurve| {
-                let point = flr.points.iter().find(|point| point.coverage >= target)?;
-                let order = format!(" by {}", flr.by.word());
-                Some(ChosenProtection {
-                    maps: flr.order[..point.maps].to_vec(),
-                    margin: None,
-                    order,
-                    overhead: point.overhead,
-                })
-            };
-            found.flr.iter().filter_map(of).min_by(|a, b| a.overhead.total_cmp(&b.overhead))
-        }
-        Technique::Inferences => {
-            let is_read = |it: &&IlrCurve| it.criterion == Criterion::Top2Diff && it.reading == Reading::Faulty;
-            let point = found.ilr.iter().find(is_read)?.points.iter().find(|point| point.coverage >= target)?;
-            let (margin, overhead) = (Some(point.threshold), point.overhead);
-            Some(ChosenProtection { maps: Vec::new(), margin, order: String::new(), overhead })
-        }
-        Technique::Both => {
-            let sweep = found.filr.iter().find(|it| it.reading == Reading::Faulty)?;
-            let it = sweep.combination.as_ref()?;
-            let margin = Some(it.threshold).filter(|&threshold| threshold > 0.0);
-            let order = format!(" by {}", found.order.word());
-            Some(ChosenProtection { maps: it.maps.clone(), margin, order, overhead: it.overhead })
-        }
-    }
 }
 
 /// The thresholds below which inferences are run again, for each coverage of the analysis set.
@@ -203,6 +183,33 @@ fn few(found: &Filr) -> Table {
         ]
     };
     table.rows = found.few.iter().map(row).collect();
+    table
+}
+
+/// The choice of a technique for the target; of both together those of each alone beside it.
+fn choices(found: &Filr, technique: FilrTechnique) -> Table {
+    let columns =
+        ["technique", "maps", "by", "threshold", "coverage", "overhead", "deployment coverage", "deployment overhead"];
+    let mut table = Table::new(format!("The choice for {:.2} % of the analysis set", found.target * 100.0), &columns);
+    let row = |it: &TechniqueChoice| {
+        vec![
+            Cell::text(it.technique.word()),
+            Cell::Count(it.maps.len() as u64),
+            it.order.map_or(Cell::None, |order| Cell::text(order.word())),
+            it.threshold.map_or(Cell::None, Cell::Number),
+            Cell::Share(it.coverage),
+            Cell::Share(it.overhead),
+            it.deployed.map_or(Cell::None, |it| over_images(it.covered, it.by_images)),
+            it.deployed.map_or(Cell::None, |it| Cell::Share(it.overhead)),
+        ]
+    };
+    let is_shown = |it: &&TechniqueChoice| technique == FilrTechnique::Filr || it.technique == technique;
+    table.rows = found.choices.iter().filter(is_shown).map(row).collect();
+    table.notes.push(
+        "Thresholds are of the faulty run, as a deployed check reads it; --protected writes this choice. The intervals of the \
+         coverage are over images."
+            .to_owned(),
+    );
     table
 }
 
@@ -283,7 +290,8 @@ fn costs(found: &Filr) -> Table {
     table.rows = found.costs.iter().map(row).collect();
     table.notes.push(
         "Overhead is in multiplications: feature maps made twice (FLR), inferences run again (ILR), both (FILR). (faulty): the \
-         difference of the two largest confidences is read from the faulty run, as a deployed check reads it."
+         difference of the two largest confidences is read from the faulty run, as a deployed check reads it. FLR takes feature \
+         maps in their order until the coverage is reached; FILR leaves out those without an SDC that is left."
             .to_owned(),
     );
     table
@@ -340,18 +348,46 @@ fn protections(found: &Filr) -> Table {
         let deployed =
             found.deployment.as_ref().and_then(|all| all.protections.iter().find(|it| it.chosen_by == sweep.reading));
         let covered = deployed.and_then(|it| it.coverage.iter().find(|it| it.reading == sweep.reading));
-        let rate = |it: &nn::filr::deploy::DeploymentCoverage| {
-            let share = it.covered;
-            share.share.map_or(Cell::None, |rate| Cell::Rate { rate, low: share.low, high: share.high })
-        };
         table.rows.push(vec![
             Cell::text(sweep.reading.word()),
             Cell::Number(it.threshold),
             Cell::Count(it.maps.len() as u64),
             Cell::Share(it.overhead),
-            covered.map_or(Cell::None, rate),
+            covered.map_or(Cell::None, |it| over_images(it.covered, it.by_images)),
             deployed.map_or(Cell::None, |it| Cell::Share(it.overhead)),
         ]);
     }
+    table.notes.push(OVER_IMAGES.to_owned());
+    table
+}
+
+const OVER_IMAGES: &str = "The intervals of the coverage are over images.";
+
+/// A coverage with its interval over images.
+fn over_images(covered: Share, [low, high]: [f64; 2]) -> Cell {
+    covered.share.map_or(Cell::None, |rate| Cell::Rate { rate, low, high })
+}
+
+/// The coverage of one technique alone where it was not chosen.
+fn deployed(found: &Filr, technique: FilrTechnique) -> Table {
+    let shared = ["coverage", "overhead", "deployment coverage", "deployment overhead"];
+    let all = found.deployment.as_ref();
+    let (title, first, points) = match technique {
+        FilrTechnique::Ilr => ("Thresholds of Top2Diff", vec!["Top2Diff of", "threshold"], all.map(|it| &it.ilr)),
+        _ => ("Feature maps by ΔLoss", vec!["maps"], all.map(|it| &it.flr)),
+    };
+    let columns: Vec<&str> = first.into_iter().chain(shared).collect();
+    let mut table = Table::new(format!("{title} on the analysis set, and on the deployment set"), &columns);
+    let row = |it: &DeployedPoint| {
+        let first = match technique {
+            FilrTechnique::Ilr => vec![Cell::text(it.reading.word()), Cell::Number(it.threshold)],
+            _ => vec![Cell::Count(it.maps as u64)],
+        };
+        let shares = [Cell::Share(it.predicted), Cell::Share(it.predicted_overhead)];
+        let deployed = [over_images(it.covered, it.by_images), Cell::Share(it.overhead)];
+        first.into_iter().chain(shares).chain(deployed).collect()
+    };
+    table.rows = points.into_iter().flatten().map(row).collect();
+    table.notes.push(OVER_IMAGES.to_owned());
     table
 }

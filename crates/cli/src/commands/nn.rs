@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::commands::bounds::FailConditions;
-use crate::commands::filr::{self, Technique};
+use crate::commands::filr;
 use crate::commands::irradiate::{EndOptions, chosen, create, opened};
 use crate::commands::study::{failure, show};
 use crate::commands::{generate, inject};
@@ -12,6 +12,7 @@ use crate::out;
 use campaign::{Choices, CommandLine, SelectionWords};
 use methods::convolution::{Convolution, document, tables};
 use methods::kit::StudyError;
+use nn::filr::choice::FilrTechnique;
 use nn::{LayerSize, NetworkSource};
 use serde_json::json;
 use session::networks;
@@ -28,9 +29,9 @@ pub(crate) fn answer(command: &args::Network) -> Result<Code, Failure> {
         args::Network::Inject(one) => inject::in_network(&one.files.of(&one.network), &one.fault, one.json),
         args::Network::Kernel(args) => kernel(args),
         args::Network::Generate(args) => generate::answer(args),
-        args::Network::Filr(args) => filr::answer(args, Technique::Both),
-        args::Network::Flr(args) => filr::answer(args, Technique::Maps),
-        args::Network::Ilr(args) => filr::answer(args, Technique::Inferences),
+        args::Network::Filr(args) => filr::answer(args, FilrTechnique::Filr),
+        args::Network::Flr(args) => filr::answer(args, FilrTechnique::Flr),
+        args::Network::Ilr(args) => filr::answer(args, FilrTechnique::Ilr),
     }
 }
 

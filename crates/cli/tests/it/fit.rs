@@ -148,6 +148,29 @@ fn protected_kernels_leave_the_rest_of_the_rate() {
 }
 
 #[test]
+fn rows_serve_every_issue_rate_wherever_it_is_from() {
+    let dir = TempDir::new().unwrap();
+    let [rates, out, part] = ["rates.toml", "out", "part"].map(|name| dir.path().join(name));
+    let write = |rate: &str, name: &str| {
+        let text = format!("name = 'mine'\nsource = 'a test'\n[[workload]]\nname = '{name}'\nrate = {rate}\n");
+        fs::write(&rates, text).unwrap();
+    };
+    let fixed = ["fit", "gemm", "--margin", "0.1", "--out", path(&out)];
+    let rate = |issue: &str| number(&json(&with(&fixed, &["--issue", issue, "--json"]))["issue_rate"]["rate"]);
+    write("1.5", "gemm");
+    assert_eq!((rate(path(&rates)), rate("2")), (1.5, 2.0));
+    write("0.5", "gemm");
+    assert_eq!(rate(path(&rates)), 0.5);
+    // The words of a file without a row name it.
+    write("0.5", "another");
+    let text = stdout(&run(&with(&fixed, &["--issue", path(&rates)])));
+    assert!(text.contains("rates.toml") && text.contains("has none for gemm"), "{text}");
+    let text =
+        stdout(&run(&["fit", "gemm", "--margin", "0.1", "--out", path(&part), "--issue", "H200", "--kernel", "gemm"]));
+    assert!(text.contains("--kernel selects a part"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_composed_is_refused() {
     let dir = TempDir::new().unwrap();
     let table = dir.path().join("wrong.toml");
@@ -162,6 +185,7 @@ fn what_cannot_be_composed_is_refused() {
         (&["--ipa", "K99"], "bundled is K40"),
         (&["--issue", "H900"], "H200, K40"),
         (&["--issue", "0"], "it must be a number above 0"),
+        (&["--issue", "1e9"], "and at most 8"),
         (&["--issue", "-1"], "the issue rate -1"),
         (&["--margin", "0"], "margin"),
         (&["--target", "x"], "for --target"),

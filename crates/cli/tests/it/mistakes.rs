@@ -144,6 +144,7 @@ fn choices_that_make_no_sense() {
     campaign(&["--exhaustive", "--model", "twist"], &["twist", "flip"]);
     campaign(&["--group", "fp33"], &["fp33", "fp32_add"]);
     campaign(&["--kernel", "nosuch"], &["no executed instruction matches", "profile"]);
+    campaign(&["--threads", "99999"], &["no executed instruction matches", "there are some without threads 99999;"]);
     campaign(&["--model", "twist"], &["twist"]);
     campaign(&["--confidence", "95"], &["confidence"]);
     campaign(&["--shard", "3/2"], &["3/2"]);

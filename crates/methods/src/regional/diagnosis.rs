@@ -94,7 +94,8 @@ impl<'c> Program<'c> {
 
     /// What of the place is not the operand that is aimed at.
     fn operands(&self, region: &Region) -> String {
-        let words = region.words();
+        let narrowed = region.words_for(self.capsule).unwrap_or_default();
+        let words = narrowed.words;
         let times = SelectionWords { iterations: Vec::new(), ..words.clone() };
         if region.iterations.is_some() && self.capsule.members(&times).is_ok_and(|members| members > 0) {
             return format!(
@@ -112,7 +113,10 @@ impl<'c> Program<'c> {
             })
             .collect();
         if others.is_empty() {
-            return "no executed instruction matches all that it says".to_owned();
+            // Words alone do not say it where copies or registers narrow the selection, too.
+            let alone = (narrowed.narrowing == Narrowing::default()).then(|| self.capsule.words_in_the_way(&words));
+            let in_the_way = alone.flatten().map_or_else(String::new, |said| format!("; {said}"));
+            return format!("no executed instruction matches all that it says{in_the_way}");
         }
         format!("its instructions have no operand of the target {target}; they have {}", others.join(", "))
     }

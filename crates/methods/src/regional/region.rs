@@ -73,6 +73,8 @@ impl When {
 struct File {
     #[serde(default)]
     regions: Vec<Region>,
+    /// A slip for `regions`, which would lose some.
+    region: Option<serde::de::IgnoredAny>,
 }
 
 impl Region {
@@ -82,6 +84,9 @@ impl Region {
     /// If there are none, or one means nothing.
     pub fn read(text: &str) -> Result<Vec<Self>, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        if file.region.is_some() {
+            return Err("it has `[[region]]`; a region is declared by `[[regions]]`".to_owned());
+        }
         Self::check(&file.regions)?;
         Ok(file.regions)
     }
@@ -224,6 +229,7 @@ mod tests {
         for (text, part) in [
             ("", "the file declares no `[[regions]]`"),
             ("[[regions]]\nname = ''", "`name` is empty"),
+            ("[[regions]]\nname = 'a'\n[[region]]\nname = 'b'", "declared by `[[regions]]`"),
             ("[[regions]]\nname = 'a'\n[[regions]]\nname = 'a'", "region a: the name is there twice"),
             ("[[regions]]\nname = 'a'\nlines = [1, 2]", "needs the `file`"),
             ("[[regions]]\nname = 'a'\nfile = 'x.cu'", "needs `lines`"),

@@ -201,9 +201,8 @@ fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>
         ]);
     }
     if regions.len() > 1 {
-        let tests = regions.len() * (regions.len() - 1) / 2;
         table.notes.push(format!(
-            "Regions differ in their ends beyond chance: {tests} tests for homogeneity, corrected by Holm's procedure, at {LEVEL}{}.",
+            "Whether regions differ in their ends beyond chance: tests for homogeneity, corrected by Holm's procedure, at {LEVEL}{}.",
             if regions.iter().any(|(_, it)| it.undecided > 0) { ", each for the undecided runs that make the two most alike" } else { "" }
         ));
     }
@@ -256,7 +255,7 @@ fn criticality(regions: &[(&str, &RegionTally)], unlike: &Unlike<'_>) -> Table {
     );
     if regions.len() > 1 {
         table.notes.push(format!(
-            "Regions differ in elements, and in errors over the corrupted ones, beyond chance: tests of ranks between those with {COMPARED} SDCs at least, corrected by Holm's procedure, at {LEVEL}."
+            "Whether regions differ in elements, and in errors over the corrupted ones, beyond chance: tests of ranks between those with {COMPARED} SDCs at least, corrected by Holm's procedure, at {LEVEL}."
         ));
     }
     table

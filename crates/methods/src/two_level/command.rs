@@ -109,16 +109,17 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     }
     let runs = runs_of_cell(request.options.get("margin")?.unwrap_or_default())?;
     let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
-    let method = TwoLevel::new(&request.capsule, &words)?;
+    let mut method = TwoLevel::new(&request.capsule, &words)?;
     let fleet = request.options.get::<u64>("gpus")?.map(|gpus| Fleet::of(gpus, &method)).transpose();
     let fleet = fleet.map_err(StudyError::Words)?;
-    let kernels = || method.shares().kernels.keys().map(String::as_str);
+    let kernels = method.shares().kernels.keys().map(String::as_str);
     let protect = request.options.get::<String>("protect")?;
-    let protection = protect.map(|words| Protection::read(&words, kernels())).transpose().map_err(StudyError::Words)?;
+    let protection = protect.map(|words| Protection::read(&words, kernels)).transpose().map_err(StudyError::Words)?;
     // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
     let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };
     let label = Settings { ipa: lasting::short(&kept.ipa), ..kept.clone() }.choice().to_string();
     let runs = runs * method.cells() as u64;
+    method.keep_files_of(&kept).map_err(StudyError::Words)?;
     let finished = campaigns.planned(&request.capsule, &label, kept.choice(), &method, runs)?;
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates = show::estimates(&StudyParts {

@@ -12,6 +12,9 @@ const BUNDLED: [(&str, &str); 2] = [
     ("K40", include_str!("../../../../profiles/issue/k40.toml")),
 ];
 
+/// The most instructions that a multiprocessor issues in a cycle: two by each of four schedulers, as Kepler does.
+pub(super) const MOST: f64 = 8.0;
+
 /// Issue rates of applications on a device.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +85,7 @@ impl IssueProfile {
         };
         let profile: Self = toml::from_str(&text).map_err(|error| refused(error.to_string().trim()))?;
         if let Some(it) = profile.workloads.iter().find(|it| !is_rate(it.rate)) {
-            return Err(refused(&format!("{}: a rate must be a number above 0", it.name)));
+            return Err(refused(&format!("{}: a rate must be a number above 0, and at most {MOST}", it.name)));
         }
         let mut seen = BTreeSet::new();
         match profile.workloads.iter().find(|it| !seen.insert((&it.name, &it.digest))) {
@@ -131,7 +134,7 @@ pub fn issue_rate(
         let said = || KnownIssueRate { rate, source: "given by --issue".to_owned(), profile: None };
         return is_rate(rate)
             .then(|| Some(said()))
-            .ok_or_else(|| format!("take the issue rate {words}: it must be a number above 0"));
+            .ok_or_else(|| format!("take the issue rate {words}: it must be a number above 0, and at most {MOST}"));
     }
     Ok(IssueProfile::named_among(words, files)?.of(name, digest))
 }
@@ -142,8 +145,9 @@ pub(super) fn is_word(words: &str) -> bool {
     words == "none" || words.parse::<f64>().is_ok() || bundled()
 }
 
-fn is_rate(rate: f64) -> bool {
-    rate.is_finite() && rate > 0.0
+/// Whether a multiprocessor can issue this many instructions in a cycle.
+pub(super) fn is_rate(rate: f64) -> bool {
+    rate > 0.0 && rate <= MOST
 }
 
 #[cfg(test)]

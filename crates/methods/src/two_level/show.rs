@@ -177,7 +177,14 @@ fn notes(it: &StudyParts<'_>) -> Vec<String> {
         vec![format!("Strikes: {}, {}", table.name, table.source.split_whitespace().collect::<Vec<_>>().join(" "))];
     notes.push(match it.method.issue() {
         Some(known) => format!("Issue rate: {} instructions of a multiprocessor in a cycle, {}.", known.rate, known.source),
-        None => "The issue rate is not known: these are rates while one instruction is issued in each cycle. Say it with --issue.".to_owned(),
+        None => format!(
+            "The issue rate is not known{}: these are rates while one instruction is issued in each cycle. Say it with --issue.",
+            match it.method.settings().issue.as_str() {
+                "none" => String::new(),
+                _ if it.method.is_part() => " (a profile knows an application as a whole, and --kernel selects a part)".to_owned(),
+                words => format!(" (`{words}` has none for {} as it is run here)", it.method.name()),
+            }
+        ),
     });
     notes.extend(it.method.issue().and_then(|known| unlike_devices(&table.name, known)));
     if let Some(target) = it.target {

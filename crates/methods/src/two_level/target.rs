@@ -46,6 +46,8 @@ pub struct TwoLevel {
     files: BTreeMap<String, String>,
     shares: Shares,
     issue: Option<KnownIssueRate>,
+    /// Whether kernels are selected.
+    is_part: bool,
     cells: Vec<Cell>,
     planned: SelectionCycle,
 }
@@ -135,7 +137,26 @@ impl TwoLevel {
         let known = words.kernel.is_empty() || settings.issue.parse::<f64>().is_ok();
         let issue = issue_rate(&settings.issue, capsule.name(), capsule.digest(), &files).map_err(TargetError::new)?;
         let issue = issue.filter(|_| known);
-        Ok(Self { capsule: Arc::clone(capsule), settings, table, files, shares, issue, cells, planned })
+        Ok(Self {
+            capsule: Arc::clone(capsule),
+            settings,
+            table,
+            files,
+            shares,
+            issue,
+            is_part: !words.kernel.is_empty(),
+            cells,
+            planned,
+        })
+    }
+
+    /// Lets campaigns of it keep no file but those that these settings name.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub(super) fn keep_files_of(&mut self, settings: &Settings) -> Result<(), String> {
+        self.files = settings.files(&self.files)?;
+        Ok(())
     }
 
     /// How many cells have instructions: run i is of cell i mod so many.
@@ -160,6 +181,11 @@ impl TwoLevel {
     #[must_use]
     pub fn shares(&self) -> &Shares {
         &self.shares
+    }
+
+    /// Whether kernels are selected, so that profiles of whole applications say nothing of them.
+    pub(super) fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// The issue rate, if it is known.

@@ -7,9 +7,10 @@ use stats::{Draws, spearman};
 
 use crate::filr::agreement::Oracle;
 use crate::filr::certainty::{Criterion, READINGS, Reading};
+use crate::filr::choice::Choices;
 use crate::filr::combine::{Combination, cheapest, combinations};
 use crate::filr::convergence::{ExhaustiveComparison, compare};
-use crate::filr::deploy::{Deployed, DeployedOrder, Deployment, Protection};
+use crate::filr::deploy::{Opened, Protection};
 use crate::filr::document::{
     Correlation, Cost, FORMAT, FewInjections, Filr, FilrSweep, FlrCurve, HeuristicCurve, IlrCurve, Injections, MapRow,
     Sets, SweepPoint,
@@ -32,9 +33,6 @@ use crate::target::NetworkTarget;
 
 /// The coverages whose costs are said.
 const TARGETS: [f64; 5] = [0.9, 0.95, 0.99, 0.999, 1.0];
-
-/// The coverages of FLR alone that are held against the deployment set.
-const PREDICTED: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /// The run of the draw that gives the seed of the deployment set's injections. Images are divided by another.
 const DEPLOYMENT_SEED: u64 = u64::MAX - 1;
@@ -75,27 +73,23 @@ pub fn analyse(
         analysis_share: settings.analysis_share,
         analysis: analysis.images().len(),
         deployment: deployment.count(),
+        also_analysed: deployment.also_analysed(),
         accuracy: Share::new(analysis.right() as u64, analysis.images().len() as u64),
         classes: target.network().logits().shape.channels,
     };
     let filr = READINGS.map(|reading| filr_sweep(&table, half.as_ref(), reading, settings));
-    let chosen: Vec<Protection> =
-        filr.iter().filter_map(|sweep| sweep.combination.as_ref()).map(Protection::from).collect();
-    let (order, ends) = (order(&maps, &table.all(), settings.order), predicted(&table, settings.order));
-    let first_maps = ends.iter().map(|end| Protection::of_maps(&order[..end.maps]));
-    let finished: Vec<Protection> = chosen.iter().cloned().chain(first_maps).collect();
+    let combinations = filr.iter().filter_map(|sweep| sweep.combination.clone()).collect();
+    let choices = Choices::new(&table, combinations, settings.order, settings.target);
     let mut told = |done: u64, _: u64| progress(first + done, all);
-    let mut deployment = open(deployment, &finished, &maps, Injecting { count: later, ..injecting }, work, &mut told)?;
-    if let Some(deployment) = &mut deployment {
-        let alone = deployment.protections.split_off(chosen.len());
-        deployment.flr = ends.iter().zip(&alone).filter_map(|(end, found)| deployed_order(end, found)).collect();
-    }
+    let injecting = Injecting { count: later, ..injecting };
+    let opened = open(deployment, &choices.protections(), &maps, injecting, work, &mut told)?;
+    let (choices, deployment) = choices.deployed(opened);
     let mut told = |done: u64, _: u64| progress(first + later + done, all);
     let exhaustive = exhaustive(&analysis, &maps, &heuristics, settings, work, &mut told)?;
     let injections = injections(&table);
     let rows = rows(&table, injections.v_cnn);
     let flr = flr_curves(&table);
-    let mut notes = notes(&sets, &injections, &rows, &flr, &filr, deployment.as_ref());
+    let mut notes = notes(&sets, &injections, &rows, &flr, &filr, (&choices, settings.target), deployment.as_ref());
     if settings.exhaustive_images > 0 && exhaustive.is_none() {
         notes.push(NO_TRUTH.to_owned());
     }
@@ -122,6 +116,7 @@ pub fn analyse(
         costs: costs(&table, settings.order),
         filr: filr.into(),
         correlations: correlations(&table),
+        choices,
         deployment,
         notes,
     })
@@ -159,29 +154,16 @@ fn open(
     injecting: Injecting,
     work: Work<'_>,
     progress: Progress<'_>,
-) -> Result<Option<Deployment>, FilrError> {
+) -> Result<Option<Opened>, FilrError> {
     if chosen.is_empty() {
         return Ok(None);
     }
     let seed = Draws::new(injecting.seed, DEPLOYMENT_SEED).next();
     match set.open(chosen, maps, Injecting { seed, ..injecting }, work, progress) {
-        Ok(deployment) => Ok(Some(deployment)),
+        Ok(opened) => Ok(Some(opened)),
         Err(FilrError::NoneRight { .. }) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The points of the curve of an order that first reach [`PREDICTED`].
-fn predicted(table: &Table, by: Order) -> Vec<CurvePoint> {
-    let points = curve(table, by);
-    PREDICTED.iter().filter_map(|&target| points.iter().find(|point| point.coverage >= target).copied()).collect()
-}
-
-/// The coverage of the deployment set by the feature maps of a point; none if that has no SDC.
-fn deployed_order(end: &CurvePoint, found: &Deployed) -> Option<DeployedOrder> {
-    let coverage = found.coverage.first()?;
-    let (covered, by_images) = (coverage.covered, coverage.by_images);
-    Some(DeployedOrder { maps: end.maps, overhead: end.overhead, predicted: end.coverage, covered, by_images })
 }
 
 /// Judges every fault of some images if that is asked for, and holds estimates against it.

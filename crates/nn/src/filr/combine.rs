@@ -32,7 +32,8 @@ pub struct Combination {
 /// What duplication and reruns cost together, where an inference that is run again has its duplicates, too.
 #[must_use]
 pub fn overhead(duplication: f64, reruns: f64) -> f64 {
-    (1.0 + duplication) * (1.0 + reruns) - 1.0
+    // As a sum, so that it is that of one alone where the other is nothing.
+    duplication + reruns + duplication * reruns
 }
 
 /// For every threshold from 0 to 1 the combination that reaches the target; empty if no injection changed the class.

@@ -44,33 +44,40 @@ pub struct DeploymentCoverage {
     pub reading: Reading,
     /// Covered SDCs of all. Feature maps were drawn as often as they have multiplications, so that all weigh the same.
     pub covered: Share,
-    /// The 2.5th and 97.5th percentile of the coverage over images drawn again, since SDCs of an image go together.
+    /// The interval at 95 % over images, since SDCs of an image go together: the 2.5th and 97.5th percentile over images drawn
+    /// again, and at least Wilson's of as many trials as images have an SDC.
     pub by_images: [f64; 2],
     /// The coverage if all neurons were drawn alike, 0 to 1, as the thesis has it.
     pub by_neurons: f64,
 }
 
 impl Protection {
-    /// Feature maps alone: no inference is run again.
+    /// Inferences with a Top2Diff below a threshold are run again, and these feature maps are made twice.
     #[must_use]
-    pub fn of_maps(maps: &[usize]) -> Self {
-        Self { reading: Reading::FaultFree, threshold: 0.0, maps: maps.to_vec() }
+    pub fn new(reading: Reading, threshold: f64, maps: &[usize]) -> Self {
+        Self { reading, threshold, maps: maps.to_vec() }
     }
 }
 
-/// The first feature maps of an order, on the deployment set.
+/// The prediction for a protection by the analysis set, and its result on the deployment set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct DeployedOrder {
-    /// How many feature maps.
+pub struct DeployedPoint {
+    /// Of which run Top2Diff was read.
+    pub reading: Reading,
+    /// How many feature maps are made twice.
     pub maps: usize,
-    /// Their share in all multiplications.
-    pub overhead: f64,
-    /// Their coverage of the analysis set, 0 to 1.
+    /// The Top2Diff below which an inference is run again.
+    pub threshold: f64,
+    /// The coverage of the analysis set, 0 to 1.
     pub predicted: f64,
+    /// The overhead on the analysis set, as a share of multiplications.
+    pub predicted_overhead: f64,
     /// Covered SDCs of the deployment set, of all.
     pub covered: Share,
-    /// The 2.5th and 97.5th percentile of that coverage over images drawn again.
+    /// The interval at 95 % of that coverage over images.
     pub by_images: [f64; 2],
+    /// The overhead on the deployment set.
+    pub overhead: f64,
 }
 
 /// What a protection came to on the deployment set.
@@ -78,6 +85,10 @@ pub struct DeployedOrder {
 pub struct Deployed {
     /// Of which run Top2Diff was read for the choice.
     pub chosen_by: Reading,
+    /// How many feature maps are made twice.
+    pub maps: usize,
+    /// The Top2Diff below which an inference is run again.
+    pub threshold: f64,
     /// Coverage by either reading; empty if no injection changed the class.
     pub coverage: Vec<DeploymentCoverage>,
     /// The share of multiplications that are made twice in every inference, 0 to 1.
@@ -88,7 +99,22 @@ pub struct Deployed {
     pub overhead: f64,
 }
 
-/// The deployment set after it was opened.
+/// The deployment set after it was opened, with the result of each protection, in the order in which they were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// Images that the network gets right.
+    pub accuracy: Share,
+    /// Injections, over all feature maps.
+    pub injections: u64,
+    /// Injections that changed the class.
+    pub sdcs: Share,
+    /// Images with such an injection.
+    pub images_with_sdcs: u64,
+    /// The results.
+    pub protections: Vec<Deployed>,
+}
+
+/// The deployment set, with the results of all that was chosen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Deployment {
     /// Images that the network gets right.
@@ -99,10 +125,12 @@ pub struct Deployment {
     pub sdcs: Share,
     /// Images with such an injection.
     pub images_with_sdcs: u64,
-    /// The result of each protection, in the order in which they were given.
+    /// The combination by each reading.
     pub protections: Vec<Deployed>,
-    /// FLR alone by the measure that combinations take feature maps by.
-    pub flr: Vec<DeployedOrder>,
+    /// FLR alone by the measure that combinations take feature maps by, for some predicted coverages.
+    pub flr: Vec<DeployedPoint>,
+    /// ILR alone by Top2Diff, for the same coverages, by each reading.
+    pub ilr: Vec<DeployedPoint>,
 }
 
 /// An SDC with its feature map.
@@ -120,7 +148,7 @@ impl DeploymentSet<'_> {
         Injecting { count: injections, seed, fault }: Injecting,
         work: Work<'_>,
         progress: Progress<'_>,
-    ) -> Result<Deployment, FilrError> {
+    ) -> Result<Opened, FilrError> {
         let images = self.count();
         let part = self.into_part();
         let network = part.network();
@@ -149,13 +177,30 @@ impl DeploymentSet<'_> {
         let mut with_sdcs: Vec<usize> = found.iter().map(|(_, sdc)| sdc.image).collect();
         with_sdcs.sort_unstable();
         with_sdcs.dedup();
-        Ok(Deployment {
+        Ok(Opened {
             accuracy: Share::new(part.right().len() as u64, images as u64),
             injections,
             sdcs: Share::new(found.len() as u64, injections),
             images_with_sdcs: with_sdcs.len() as u64,
             protections: protections.iter().map(deployed).collect(),
-            flr: Vec::new(),
+        })
+    }
+}
+
+impl Deployed {
+    /// The coverage by the reading that it was chosen by, beside the coverage and the overhead that were predicted; none if there is
+    /// no SDC.
+    pub(crate) fn point(&self, [predicted, predicted_overhead]: [f64; 2]) -> Option<DeployedPoint> {
+        let coverage = self.coverage.iter().find(|coverage| coverage.reading == self.chosen_by)?;
+        Some(DeployedPoint {
+            reading: self.chosen_by,
+            maps: self.maps,
+            threshold: self.threshold,
+            predicted,
+            predicted_overhead,
+            covered: coverage.covered,
+            by_images: coverage.by_images,
+            overhead: self.overhead,
         })
     }
 }
@@ -172,6 +217,8 @@ impl Protection {
         let coverage = |reading| self.coverage(reading, maps, found, seed);
         Deployed {
             chosen_by: self.reading,
+            maps: self.maps.len(),
+            threshold: self.threshold,
             coverage: READINGS.into_iter().filter(|_| !found.is_empty()).map(coverage).collect(),
             duplication,
             reruns,
@@ -200,14 +247,19 @@ impl Protection {
         DeploymentCoverage {
             reading,
             covered: Share::new(covered, found.len() as u64),
-            by_images: bootstrap(&images, seed),
+            by_images: interval_over_images(&images, seed),
             by_neurons: by_neurons[0] / by_neurons[1],
         }
     }
 }
 
-/// The 2.5th and 97.5th percentile of the share of the first counts in the second, over images drawn again.
-fn bootstrap(images: &[[u64; 2]], seed: u64) -> [f64; 2] {
+/// The interval at 95 % of the share of the first counts in the second, over images.
+fn interval_over_images(images: &[[u64; 2]], seed: u64) -> [f64; 2] {
+    let all = images.iter().fold([0, 0], |sums, image| [sums[0] + image[0], sums[1] + image[1]]);
+    let count = images.len() as u64;
+    // Where few images have an SDC that is not covered, or none has, draws hardly differ.
+    let covered = (count as f64 * all[0] as f64 / all[1].max(1) as f64).round() as u64;
+    let wilson = Share::new(covered, count);
     let share = |repeat: u64| {
         // Injections have smaller numbers, and the division has the last.
         let mut draws = Draws::new(seed, u64::MAX - 1 - repeat);
@@ -218,5 +270,6 @@ fn bootstrap(images: &[[u64; 2]], seed: u64) -> [f64; 2] {
     let mut shares: Vec<f64> = (0..REPEATS).map(share).collect();
     shares.sort_by(f64::total_cmp);
     let last = REPEATS as usize - 1;
-    [0.025, 0.975].map(|at| shares[(last as f64 * at).round() as usize])
+    let [low, high] = [0.025, 0.975].map(|at| shares[(last as f64 * at).round() as usize]);
+    [low.min(wilson.low), high.max(wilson.high)]
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::filr::agreement::OracleAgreement;
 use crate::filr::certainty::{Criterion, Reading};
+use crate::filr::choice::TechniqueChoice;
 use crate::filr::combine::Combination;
 use crate::filr::convergence::ExhaustiveComparison;
 use crate::filr::deploy::Deployment;
@@ -56,6 +57,8 @@ pub struct Filr {
     pub costs: Vec<Cost>,
     /// How the SDCs of images go with how certain the network is of them.
     pub correlations: Vec<Correlation>,
+    /// The choice of each technique for the target, as a deployed check can do it.
+    pub choices: Vec<TechniqueChoice>,
     /// What the cheapest combinations came to on the deployment set; none if nothing could be chosen or measured.
     pub deployment: Option<Deployment>,
     /// What has to be known beside the numbers.
@@ -71,6 +74,8 @@ pub struct Sets {
     pub analysis: usize,
     /// Images of the deployment set.
     pub deployment: usize,
+    /// Those of them that are also in the analysis set, pixel by pixel.
+    pub also_analysed: usize,
     /// Images of the analysis set that the network gets right. Faults are injected into these only.
     pub accuracy: Share,
     /// How many classes there are.

@@ -22,6 +22,7 @@
 pub mod agreement;
 mod analyse;
 pub mod certainty;
+pub mod choice;
 pub mod combine;
 pub mod convergence;
 pub mod deploy;

@@ -2,7 +2,8 @@
 
 use crate::filr::agreement::OracleAgreement;
 use crate::filr::certainty::Reading;
-use crate::filr::deploy::{Deployed, Deployment, DeploymentCoverage};
+use crate::filr::choice::TechniqueChoice;
+use crate::filr::deploy::{Deployed, DeployedPoint, Deployment, DeploymentCoverage};
 use crate::filr::document::{FilrSweep, FlrCurve, Injections, MapRow, Sets};
 use crate::filr::order::Order;
 
@@ -11,6 +12,9 @@ const FEW_SDCS: u64 = 300;
 
 /// Images that are right below which a set is small.
 const FEW_IMAGES: u64 = 100;
+
+/// Images with an SDC below which drawing images again says too little.
+const FEW_IMAGES_WITH_SDCS: u64 = 10;
 
 /// Half of the width of an interval from which on a coverage is said to be uncertain.
 const WIDE: f64 = 0.02;
@@ -22,6 +26,7 @@ pub(crate) fn notes(
     maps: &[MapRow],
     flr: &[FlrCurve],
     filr: &[FilrSweep],
+    (choices, target): (&[TechniqueChoice], f64),
     deployment: Option<&Deployment>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -35,6 +40,7 @@ pub(crate) fn notes(
         None => notes.push("Nothing was measured on the deployment set: there was no combination, or the network gets none of its images right.".to_owned()),
         Some(deployment) => about_deployment(deployment, &mut notes),
     }
+    about_choices(choices, target, &mut notes);
     notes
 }
 
@@ -49,6 +55,12 @@ fn about_sets(sets: &Sets, notes: &mut Vec<String>) {
         "The network gets {} of {} images of the analysis set right ({}); faults are injected into these only, reruns are counted over all.",
         accuracy.count, accuracy.of, percent(share)
     ));
+    if sets.also_analysed > 0 {
+        notes.push(format!(
+            "{} of {} images of the deployment set are also in the analysis set, pixel by pixel: they are not other images.",
+            sets.also_analysed, sets.deployment
+        ));
+    }
     if accuracy.low <= 2.0 * chance {
         notes.push(format!(
             "The accuracy may be below twice chance ({}): which images are right is then chance, and so are coverage and thresholds.",
@@ -77,6 +89,11 @@ fn about_injections(injections: &Injections, maps: &[MapRow], notes: &mut Vec<St
             .push("There is no SDC to protect from, so that nothing is chosen: more injections are needed.".to_owned());
         return;
     }
+    if (injections.images_with_sdcs as u64) < FEW_IMAGES_WITH_SDCS {
+        notes.push(format!(
+            "Less than {FEW_IMAGES_WITH_SDCS} images of the analysis set have an SDC: the choice is theirs, and not that of images in general."
+        ));
+    }
     if sdcs < FEW_SDCS {
         notes.push(format!(
             "So few SDCs make coverage coarse: one of them is {} on average.",
@@ -89,10 +106,11 @@ fn about_injections(injections: &Injections, maps: &[MapRow], notes: &mut Vec<St
         "100 % is of the SDCs that were seen: {unseen} feature maps had one or none, and more injections may find SDCs in others and raise the overhead."
     ));
     if !without.is_empty() {
-        let most: f64 = without.iter().map(|map| map.v_orig).sum::<f64>() * 3.0 / injections.per_map as f64;
+        let chance = (3.0 / injections.per_map as f64).min(1.0);
+        let most: f64 = without.iter().map(|map| map.v_orig).sum::<f64>() * chance;
         notes.push(format!(
-            "{} feature maps had no SDC in {} injections each; at a chance of 3 in {} (the bound at 95 %) they would add up to {} of the vulnerability that was seen.",
-            without.len(), injections.per_map, injections.per_map, percent(most / injections.v_cnn)
+            "{} feature maps had no SDC in {} injections each; at a chance of {} (the bound at 95 %) they would add up to {} of the vulnerability that was seen.",
+            without.len(), injections.per_map, percent(chance), percent(most / injections.v_cnn)
         ));
     }
 }
@@ -145,6 +163,49 @@ fn about_deployment(deployment: &Deployment, notes: &mut Vec<String>) {
     }
     for protection in &deployment.protections {
         about_coverage(protection, deployment.images_with_sdcs, notes);
+    }
+    if (1..FEW_IMAGES_WITH_SDCS).contains(&deployment.images_with_sdcs) {
+        notes.push(format!(
+            "Less than {FEW_IMAGES_WITH_SDCS} images of the deployment set have an SDC: the intervals over images are rough then."
+        ));
+    }
+    about_predictions("FLR", &deployment.flr, notes);
+    let faulty: Vec<DeployedPoint> =
+        deployment.ilr.iter().filter(|point| point.reading == Reading::Faulty).copied().collect();
+    about_predictions("ILR by faulty runs", &faulty, notes);
+}
+
+/// How far the coverage of the analysis set is from that of other images, at most.
+fn about_predictions(technique: &str, points: &[DeployedPoint], notes: &mut Vec<String>) {
+    let differences = points.iter().filter_map(|point| Some((point, point.covered.share? - point.predicted)));
+    let Some((point, difference)) = differences.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs())) else { return };
+    if difference.abs() > WIDE {
+        notes.push(format!(
+            "The deployment set says up to {:.2} points {} of {technique} than the analysis set predicts: {} where {} was predicted.",
+            difference.abs() * 100.0,
+            if difference > 0.0 { "more" } else { "less" },
+            percent(point.covered.share.unwrap_or(0.0)),
+            percent(point.predicted)
+        ));
+    }
+}
+
+/// Choices that miss the target on other images.
+fn about_choices(choices: &[TechniqueChoice], target: f64, notes: &mut Vec<String>) {
+    for choice in choices {
+        let Some(point) = choice.deployed else { continue };
+        let share = point.covered.share.unwrap_or(1.0);
+        if share < target {
+            let [low, high] = point.by_images;
+            notes.push(format!(
+                "The choice of {} for {} covers {} of the deployment set ({} to {} over images): less than the target.",
+                choice.technique.word(),
+                percent(target),
+                percent(share),
+                percent(low),
+                percent(high)
+            ));
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! The images divided in two: what protections are chosen from, and what they are measured on.
 //!
-//! Choices take an [`AnalysisSet`] or the table that was made of it. A [`DeploymentSet`] tells how many images it has and
-//! nothing else, until it is opened with [finished protections](crate::filr::deploy::Protection), which uses it up.
+//! Choices take an [`AnalysisSet`] or the table that was made of it. A [`DeploymentSet`] tells how many images it has, how
+//! many of these are in the other set, too, and nothing else, until it is opened with [finished protections](crate::filr::deploy::Protection), which uses it up.
+
+use std::collections::HashSet;
 
 use stats::Draws;
 
@@ -23,6 +25,8 @@ pub struct AnalysisSet<'t> {
 pub struct DeploymentSet<'t> {
     target: &'t NetworkTarget,
     numbers: Vec<usize>,
+    /// Images that are also in the analysis set, pixel by pixel.
+    also_analysed: usize,
 }
 
 /// Divides the images of a target by a seed: `share` of them are analysed, but at least one and not all if there are two.
@@ -41,8 +45,10 @@ pub fn divide(target: &NetworkTarget, share: f64, seed: u64) -> (AnalysisSet<'_>
     // Their order means nothing.
     numbers.sort_unstable();
     deployment.sort_unstable();
+    let analysed: HashSet<&[u8]> = numbers.iter().map(|&image| target.images().pixels(image)).collect();
+    let also_analysed = deployment.iter().filter(|&&image| analysed.contains(target.images().pixels(image))).count();
     let part = Part::new(target, numbers.clone());
-    (AnalysisSet { numbers, part }, DeploymentSet { target, numbers: deployment })
+    (AnalysisSet { numbers, part }, DeploymentSet { target, numbers: deployment, also_analysed })
 }
 
 impl<'t> AnalysisSet<'t> {
@@ -68,6 +74,12 @@ impl<'t> DeploymentSet<'t> {
     #[must_use]
     pub fn count(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// How many of them are also in the analysis set, pixel by pixel.
+    #[must_use]
+    pub fn also_analysed(&self) -> usize {
+        self.also_analysed
     }
 
     /// The images, at the end.

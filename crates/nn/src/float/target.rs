@@ -12,9 +12,10 @@ use outcome::{Criteria, Observation, Tier};
 use super::network::FloatNetwork;
 use super::run::{FloatDelta, FloatRun, float_forward};
 use crate::fault_free::{FaultFreeRuns, fault_free_runs};
-use crate::hit::Hit;
+use crate::hit::{Hit, LayerOperand};
 use crate::images::Images;
-use crate::sites::{LABELS, LayerSize, NetworkSites, RunCost, batch_size, fault_of, run_by_image};
+use crate::network_sites::{FaultFreeNumbers, NetworkSites};
+use crate::sites::{LABELS, LayerSize, RunCost, batch_size, fault_of, run_by_image};
 use crate::target::{Accuracy, ENGINES, UnlikeSizes};
 use crate::topology::Topology as _;
 
@@ -141,7 +142,21 @@ impl FloatTarget {
     }
 
     fn sites(&self) -> NetworkSites<'_> {
-        NetworkSites { network: &self.network, images: self.images.count(), right: &self.right }
+        NetworkSites { network: &self.network, images: self.images.count(), right: &self.right, numbers: self }
+    }
+}
+
+impl FaultFreeNumbers for FloatTarget {
+    fn fault_free(&self, image: usize, layer: usize, operand: LayerOperand, element: usize) -> Option<f64> {
+        let layers = self.network.layers();
+        let of = |tensor: usize| self.golden_run(image).tensors.get(tensor)?.get(element).copied();
+        let number = match operand {
+            LayerOperand::Out => of(layer + 1),
+            LayerOperand::In(which) => of(*layers.get(layer)?.inputs.get(which)?),
+            LayerOperand::Weight => layers.get(layer)?.conv()?.weights.get(element).copied(),
+            LayerOperand::Bias => layers.get(layer)?.conv()?.bias.get(element).copied(),
+        };
+        number.map(f64::from)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The population of a campaign: neurons, weights, biases or inputs, in inferences on images.
 
+mod expression;
 mod select;
 mod sweep;
 mod words;
@@ -10,6 +11,7 @@ use stats::Draws;
 
 use crate::fault::{ElementRegion, Fault, FaultPart, Span};
 use crate::hit::LayerOperand;
+use crate::network_sites::NetworkSites;
 use crate::space::ElementSpace;
 use crate::topology::{LayerLayout, Topology};
 use select::select;
@@ -19,7 +21,7 @@ use words::{Change, OperandKind, Scope, ScopeShape, check_words};
 /// The elements of some operands, each of which is drawn with the same chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Population<'n> {
-    network: &'n dyn Topology,
+    sites: NetworkSites<'n>,
     change: Change,
     scope: Scope,
     /// The images that are drawn from.
@@ -56,12 +58,9 @@ pub(crate) struct Drawn {
 }
 
 impl<'n> Population<'n> {
-    /// The part that `selection` selects of a network and of images that it gets right.
-    pub(crate) fn new(
-        network: &'n dyn Topology,
-        right: &[usize],
-        selection: &SelectionWords,
-    ) -> Result<Self, TargetError> {
+    /// The part that `selection` selects of a network and of the images that it gets right.
+    pub(crate) fn new(sites: NetworkSites<'n>, selection: &SelectionWords) -> Result<Self, TargetError> {
+        let NetworkSites { network, right, .. } = sites;
         check_words(selection)?;
         let kind = OperandKind::parse(selection.target.as_deref())?;
         let change = Change::parse(selection.model.as_deref())?;
@@ -85,7 +84,7 @@ impl<'n> Population<'n> {
         if let Some(bits) = bits.clone().find(|&bits| !change.hits(bits)) {
             return Err(TargetError::new(format!("use the model on elements of {bits} bits: they have not as many")));
         }
-        Ok(Self { network, change, scope, images, parts, stratified: selection.stratify.is_some() })
+        Ok(Self { sites, change, scope, images, parts, stratified: selection.stratify.is_some() })
     }
 
     /// The strata: a member is an element in the inference on an image.
@@ -108,30 +107,32 @@ impl<'n> Population<'n> {
         let parts = if self.scope.shape == ScopeShape::Layers {
             let each = part.sets.iter().map(|set| {
                 let element = draws.below(set.space.elements() as u64)? as usize;
-                self.part(&mut draws, set, element)
+                self.part(&mut draws, image, set, element)
             });
             each.collect::<Option<Vec<_>>>()?
         } else {
             let member = draws.below(part.members)?;
             let set = part.sets.iter().rfind(|set| set.before <= member)?;
-            vec![self.part(&mut draws, set, (member - set.before) as usize)?]
+            vec![self.part(&mut draws, image, set, (member - set.before) as usize)?]
         };
         Some(Drawn { fault: Fault { image, parts }, stratum: self.stratified.then_some(number as u32) })
     }
 
     /// The places that belong to an element, and what happens to them.
-    fn part(&self, draws: &mut Draws, set: &Set, element: usize) -> Option<FaultPart> {
+    fn part(&self, draws: &mut Draws, image: usize, set: &Set, element: usize) -> Option<FaultPart> {
         let sizes = set.space.sizes();
         let at = self.regions(draws, set, &set.space.coordinates(element))?;
         let places = at.iter().flat_map(|region| region.places(sizes));
-        let places = places.take(if self.scope.each { usize::MAX } else { 1 });
-        let mut model =
-            |at: Vec<usize>| self.change.draw(draws, self.network, set.layer, set.operand, set.space.element(&at)?);
+        let each = self.scope.each || self.change.is_of_element();
+        let places = places.take(if each { usize::MAX } else { 1 });
+        let mut model = |at: Vec<usize>| {
+            self.change.draw(draws, &self.sites, image, (set.layer, set.operand, set.space.element(&at)?))
+        };
         let mut models = places.map(&mut model).collect::<Option<Vec<_>>>()?;
         if models.iter().all(|model| *model == models[0]) {
             models.truncate(1);
         }
-        let layer = self.network.layer(set.layer)?.name.to_owned();
+        let layer = self.sites.network.layer(set.layer)?.name.to_owned();
         Some(FaultPart { layer, operand: set.operand, at, models })
     }
 

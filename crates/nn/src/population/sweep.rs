@@ -33,10 +33,10 @@ impl Population<'_> {
 
     /// The models of an element of this number of bits, one for each fault.
     fn models(&self, bits: u32) -> Result<Vec<Model>, TargetError> {
-        match self.change {
-            Change::Bits(ModelKind::SINGLE) => Ok((0..bits).map(Model::single).collect()),
-            Change::Bits(ModelKind::Zero) => Ok(vec![Model::Zero]),
-            Change::Bits(ModelKind::Stuck { mask, ones }) => Ok(vec![Model::Stuck { mask, ones }]),
+        match &self.change {
+            &Change::Bits(ModelKind::SINGLE) => Ok((0..bits).map(Model::single).collect()),
+            &Change::Bits(ModelKind::Zero) => Ok(vec![Model::Zero]),
+            &Change::Bits(ModelKind::Stuck { mask, ones }) => Ok(vec![Model::Stuck { mask, ones }]),
             _ => Err(TargetError::new(
                 "list every fault: of a network they are those of the models flip, zero, stuck0 and stuck1",
             )),
@@ -49,7 +49,7 @@ impl Population<'_> {
             return Err(TargetError::new("list every fault: one place is hit in each; leave `scope` out"));
         }
         let swept = |set: &Set| {
-            let bits = self.models(self.network.bits(set.operand))?.len() as u32;
+            let bits = self.models(self.sites.network.bits(set.operand))?.len() as u32;
             Ok(SweptSet { layer: set.layer, operand: set.operand, elements: set.space.elements() as u64, bits })
         };
         self.sets().map(swept).collect()
@@ -60,8 +60,8 @@ impl Population<'_> {
         let sets = self.sets().count() as u64;
         let image = usize::try_from(unit / sets).ok().and_then(|image| self.images.get(image).copied());
         let (Some(image), Some(set)) = (image, self.sets().nth((unit % sets) as usize)) else { return Ok(None) };
-        let models = self.models(self.network.bits(set.operand))?;
-        let Some(layer) = self.network.layer(set.layer).map(|layer| layer.name) else { return Ok(None) };
+        let models = self.models(self.sites.network.bits(set.operand))?;
+        let Some(layer) = self.sites.network.layer(set.layer).map(|layer| layer.name) else { return Ok(None) };
         let mut faults = Vec::with_capacity(set.space.elements() * models.len());
         for element in 0..set.space.elements() {
             let at = ElementRegion::place(&set.space.coordinates(element));

@@ -4,8 +4,9 @@ use campaign::{SelectionWords, TargetError};
 use fault::{Model, ModelKind};
 use stats::Draws;
 
+use super::expression::Expression;
 use crate::hit::LayerOperand;
-use crate::topology::Topology;
+use crate::network_sites::NetworkSites;
 
 /// The kind of operand that a campaign hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,18 +47,24 @@ impl OperandKind {
 }
 
 /// The change of a place.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Change {
     /// As in any program.
     Bits(ModelKind),
     /// A number between two replaces it, as near as it can be stored.
     Number(f64, f64),
+    /// The number that a formula makes of the fault-free one replaces it, as near as it can be stored.
+    Formula(Expression),
 }
 
 impl Change {
     /// Reads the word.
     pub(crate) fn parse(word: Option<&str>) -> Result<Self, TargetError> {
         let word = word.unwrap_or("flip");
+        if let Some(formula) = word.strip_prefix("expr:") {
+            let wrong = |why| TargetError::new(format!("use the model `{word}`: {why}; such as expr:2*x+1"));
+            return Expression::parse(formula).map(Self::Formula).map_err(wrong);
+        }
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let bounds = if let Some(value) = word.strip_prefix("value:") {
             number(value).map(|value| (value, value))
@@ -66,7 +73,9 @@ impl Change {
             ends.filter(|(low, high)| low <= high)
         } else {
             return ModelKind::parse(word).map(Self::Bits).map_err(|error| {
-                TargetError::new(format!("{error}, value:V or range:A..B (a number, or one between two)"))
+                TargetError::new(format!(
+                    "{error}, value:V or range:A..B (a number, or one between two) or expr:FORMULA of x"
+                ))
             });
         };
         let wrong = || {
@@ -78,29 +87,34 @@ impl Change {
     }
 
     /// Whether it can hit elements of this number of bits.
-    pub(crate) fn hits(self, bits: u32) -> bool {
+    pub(crate) fn hits(&self, bits: u32) -> bool {
         match self {
             Self::Bits(kind) => kind.hits(bits),
-            Self::Number(..) => true,
+            Self::Number(..) | Self::Formula(_) => true,
         }
     }
 
-    /// The change of an element.
+    /// Whether what it does to an element hangs on that.
+    pub(crate) fn is_of_element(&self) -> bool {
+        matches!(self, Self::Formula(_))
+    }
+
+    /// The change of an element in the inference on an image.
     pub(crate) fn draw(
-        self,
+        &self,
         draws: &mut Draws,
-        network: &dyn Topology,
-        layer: usize,
-        operand: LayerOperand,
-        element: usize,
+        sites: &NetworkSites<'_>,
+        image: usize,
+        (layer, operand, element): (usize, LayerOperand, usize),
     ) -> Option<Model> {
-        match self {
-            Self::Bits(kind) => kind.draw(draws, network.bits(operand)),
-            Self::Number(low, high) => {
-                let value = low + (high - low) * draws.unit();
-                Some(Model::Value(network.stored(layer, operand, element, value)?.into()))
+        let value = match self {
+            Self::Bits(kind) => return kind.draw(draws, sites.network.bits(operand)),
+            Self::Number(low, high) => low + (high - low) * draws.unit(),
+            Self::Formula(formula) => {
+                formula.number(draws, sites.numbers.fault_free(image, layer, operand, element)?)?
             }
-        }
+        };
+        Some(Model::Value(sites.network.stored(layer, operand, element, value)?.into()))
     }
 }
 

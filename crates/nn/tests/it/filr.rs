@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use campaign::{CampaignEnd, Choices, run_in_memory};
 use nn::NetworkTarget;
 use nn::filr::certainty::{Criterion, Reading, cross_entropy};
+use nn::filr::choice::TechniqueChoice;
 use nn::filr::combine::{cheapest, combinations};
 use nn::filr::inject::{Work, campaign};
 use nn::filr::maps::feature_maps;
@@ -92,7 +93,10 @@ fn no_image_of_the_deployment_set_is_in_any_choice() {
     assert!(clean.filr.iter().all(|sweep| sweep.combination.is_some()));
     // What is told of the deployment set differs, and nothing else.
     assert_ne!(clean.deployment, poisoned.deployment);
-    let chosen = |filr: &Filr| Filr { digest: String::new(), deployment: None, notes: Vec::new(), ..filr.clone() };
+    let chosen = |filr: &Filr| {
+        let choices = filr.choices.iter().map(|choice| TechniqueChoice { deployed: None, ..choice.clone() }).collect();
+        Filr { digest: String::new(), choices, deployment: None, notes: Vec::new(), ..filr.clone() }
+    };
     assert_eq!(chosen(&clean), chosen(&poisoned));
     assert_eq!(poisoned.notes.iter().filter(|note| note.contains("deployment set has")).count(), 1);
 }

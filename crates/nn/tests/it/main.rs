@@ -13,6 +13,7 @@ mod filr_by_hand;
 mod filr_speed;
 mod float_files;
 mod floats;
+mod formulas;
 mod gradient;
 mod heuristics;
 mod kit;

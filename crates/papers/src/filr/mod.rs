@@ -121,6 +121,7 @@ fn pieces(measured: &Measured) -> Pieces {
         ("sampling".to_owned(), Piece::Table(tables::sampling(all))),
         ("costs".to_owned(), Piece::Table(tables::costs(all))),
         ("predictions".to_owned(), Piece::Table(tables::predictions(all))),
+        ("reruns".to_owned(), Piece::Table(tables::reruns(all))),
         ("deployment".to_owned(), Piece::Table(tables::deployment(all))),
         ("plot-flr".to_owned(), Piece::Plot(plots::flr(all))),
         ("plot-convergence".to_owned(), Piece::Plot(plots::convergence(all))),

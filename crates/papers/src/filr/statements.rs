@@ -2,6 +2,7 @@
 
 use nn::filr::certainty::{Criterion, Reading};
 use nn::filr::convergence::{Convergence, ExhaustiveComparison};
+use nn::filr::deploy::DeployedPoint;
 use nn::filr::error_models::ModelVulnerability;
 use nn::filr::heuristics::Heuristic;
 use nn::filr::{Filr, Order};
@@ -89,7 +90,8 @@ fn flr(measured: &Measured) -> Vec<Statement> {
         networks(["98 % of MobileNet costs 64 % (Figure 6.5)", "64 %"], measured, at(0.98)),
         vague(
             ["the coverage that ΔLoss predicts is that of the deployment set (Figure 6.6)", "no number"],
-            SeedMean::of(all, prediction_error).map(|it| format!("off by {}", it.points())),
+            SeedMean::of(all, |it| prediction_error(it.deployment.as_ref()?.flr.iter()))
+                .map(|it| format!("off by {}", it.points())),
         ),
         networks(
             ["less than 33 % of the feature maps hold more than 76 % of the vulnerability (Figure 6.13)", "33 %"],
@@ -156,11 +158,14 @@ fn sublinear(measured: &Measured) -> Statement {
     made
 }
 
-/// F3: by how much the deployment set's coverage differs from the predicted one, on average over predictions.
-fn prediction_error(it: &Filr) -> Option<f64> {
-    let found = &it.deployment.as_ref()?.flr;
-    let errors = found.iter().map(|it| Some(it.covered.share? - it.predicted)).collect::<Option<Vec<f64>>>()?;
+/// F3 and I4: by how much the deployment set's coverage differs from the predicted one, on average over predictions.
+fn prediction_error<'p>(found: impl Iterator<Item = &'p DeployedPoint>) -> Option<f64> {
+    let errors = found.map(|it| Some(it.covered.share? - it.predicted)).collect::<Option<Vec<f64>>>()?;
     (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+}
+
+fn by_fault_free(points: &[DeployedPoint]) -> impl Iterator<Item = &DeployedPoint> {
+    points.iter().filter(|point| point.reading == Reading::FaultFree)
 }
 
 /// I3: the coverage of the threshold for 90 % that the fewest injections choose.
@@ -291,6 +296,11 @@ fn ilr(measured: &Measured) -> Vec<Statement> {
             difference,
             |it| format!("saves {}", it.points()),
             |it| it.is_at_least(f64::MIN_POSITIVE),
+        ),
+        vague(
+            ["ILR has similar trends on the deployment set (Figure 6.10)", "no number"],
+            SeedMean::of(all, |it| prediction_error(by_fault_free(&it.deployment.as_ref()?.ilr)))
+                .map(|it| format!("coverage off by {}", it.points())),
         ),
         vague(
             ["few injections suffice for the threshold (Figure 6.17)", "40,000 of 40 million"],

@@ -2,6 +2,7 @@
 
 use nn::filr::certainty::{Criterion, READINGS, Reading};
 use nn::filr::convergence::Convergence;
+use nn::filr::deploy::DeployedPoint;
 use nn::filr::document::FewInjections;
 use nn::filr::error_models::ModelVulnerability;
 use nn::filr::flr::CurvePoint;
@@ -311,6 +312,26 @@ pub(super) fn predictions(all: &[Filr]) -> Table {
             SeedMean::rate(SeedMean::of(all, |it| Some(at(it)?.overhead))),
             SeedMean::rate(SeedMean::of(all, |it| Some(at(it)?.predicted))),
             SeedMean::rate(SeedMean::of(all, |it| at(it)?.covered.share)),
+        ]);
+    }
+    table
+}
+
+/// Figure 6.10: the coverage and the overhead that thresholds of Top2Diff have by the analysis set, and on the deployment set.
+pub(super) fn reruns(all: &[Filr]) -> Table {
+    let columns = ["Top2Diff of", "threshold", "predicted", "overhead", "on the deployment set", "overhead there"];
+    let mut table = Table::new("ILR by Top2Diff on the deployment set", &columns);
+    let points = all.first().and_then(|it| it.deployment.as_ref()).map_or(&[][..], |it| &it.ilr);
+    for (number, point) in points.iter().enumerate() {
+        let at = |it: &Filr| it.deployment.as_ref()?.ilr.get(number).copied();
+        let mean = |of: &dyn Fn(DeployedPoint) -> Option<f64>| SeedMean::rate(SeedMean::of(all, |it| of(at(it)?)));
+        table.rows.push(vec![
+            Cell::text(point.reading.word()),
+            SeedMean::quantity(SeedMean::of(all, |it| Some(at(it)?.threshold))),
+            mean(&|point| Some(point.predicted)),
+            mean(&|point| Some(point.predicted_overhead)),
+            mean(&|point| point.covered.share),
+            mean(&|point| Some(point.overhead)),
         ]);
     }
     table

@@ -16,7 +16,7 @@ fn scripts() -> Vec<Script> {
 #[test]
 fn every_kernel_test_does_what_its_head_says() {
     let bless = std::env::var_os("BEAMLINE_BLESS").is_some_and(|value| value == "1");
-    // One in four, by the seed, unless what they do is written down anew: each of them on one of four days.
+    // One in six, by the seed, unless what they do is written down anew: each of them on one of six days.
     let chosen = if bless { scripts() } else { crate::quarter(scripts()) };
     let failures = testkit::in_parallel(&chosen, |script| check(script, bless));
     report("failures in filetests/kernels", &failures.concat());

@@ -45,9 +45,9 @@ fn seed() -> u64 {
     std::env::var("BEAMLINE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(7)
 }
 
-/// One item in four, by the seed: each of them on one of four days.
+/// One item in six, by the seed: each of them on one of six days.
 fn quarter<T>(items: Vec<T>) -> Vec<T> {
-    testkit::one_in(const { std::num::NonZeroU64::new(4).unwrap() }, seed(), items)
+    testkit::one_in(const { std::num::NonZeroU64::new(6).unwrap() }, seed(), items)
 }
 
 /// Panics with the first failures and how many there are.

@@ -4,6 +4,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
+use super::super::issue::{MOST, is_rate};
 use super::boards::{BoardComparison, Fluence, LogCounts};
 use super::category::{Bits, category};
 use super::log::{Log, read};
@@ -50,7 +51,11 @@ pub(in super::super) const EVENTS: Reader = Reader {
 fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let (mut counted, mut logs) = (BTreeMap::<String, Counts>::new(), Vec::new());
     let (mut torn, mut refused, mut reasons) = (0, 0, Vec::new());
-    for (name, text) in &request.files {
+    for (number, (name, text)) in request.files.iter().enumerate() {
+        if let Some((other, _)) = request.files[..number].iter().find(|(_, other)| other == text) {
+            let why = format!("read {name}: it is the same text as {other}, and would count twice; leave one out");
+            return Err(StudyError::Words(why));
+        }
         let log: Log = read(text);
         torn += log.torn;
         refused += log.refused;
@@ -62,15 +67,22 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
         logs.push(LogCounts { name: name.clone(), counted: of_log });
     }
     if counted.is_empty() {
-        return Err(StudyError::Refused("categorise events: the logs have no run of a microbenchmark".to_owned()));
+        let torn = if torn > 0 { format!(", and {torn} lines that are torn or not text") } else { String::new() };
+        return Err(StudyError::Refused(format!("categorise events: the logs have no run of a microbenchmark{torn}")));
     }
     let words: String = request.options.get("fluence")?.unwrap_or_default();
     let fluence = Fluence::read(&words, &logs)?;
     let boards = BoardComparison::of(&logs, &fluence);
+    let issue = by_program(request, "issue", &counted)?;
+    if let Some((name, rate)) = issue.iter().find(|(_, rate)| !is_rate(**rate)) {
+        return Err(StudyError::Words(format!(
+            "take the issue rate {rate} of {name}: a multiprocessor issues more than 0 and at most {MOST} instructions in a cycle"
+        )));
+    }
     let beam = Beam {
         flux: positive("flux", request.options.get("flux")?.unwrap_or_default())?,
         fluence: fluence.total,
-        issue: by_program(request, "issue", &counted)?,
+        issue,
         multiprocessors: request.options.get("multiprocessors")?.unwrap_or(0),
     };
     let rated = beam.multiprocessors > 0;
@@ -101,7 +113,13 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
     study.tables.extend(boards.iter().flat_map(BoardComparison::tables));
-    study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end, or follow something that is no event; whole events in them count.")));
+    study.tables[0].notes.extend((torn > 0).then(|| {
+        format!(
+            "{torn} {} torn: not written to the end, not at the beginning of a line, or without text; whole events in {} count.",
+            if torn == 1 { "line is" } else { "lines are" },
+            if torn == 1 { "it" } else { "them" },
+        )
+    }));
     if refused > 0 {
         study.tables[0]
             .notes

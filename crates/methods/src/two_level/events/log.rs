@@ -88,7 +88,7 @@ fn words<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error
 pub struct Log {
     /// The runs, by the order of their starts.
     pub runs: Vec<Run>,
-    /// Lines that were not written to their end, or that follow something on their line.
+    /// Lines that were not written to their end, that follow something on their line, or that are not text.
     pub torn: u64,
     /// Events that mean nothing, or belong to no run. Each is left out, and nothing else is.
     pub refused: u64,
@@ -126,7 +126,9 @@ enum Found {
 fn found(line: &str) -> Result<Found, String> {
     let starts = line.starts_with('{');
     if !starts && !line.contains(EVENT) {
-        return Ok(Found::Other);
+        // A logger writes text; whatever else stands there may have been an event.
+        let is_text = !line.contains([NO_TEXT, '\0']);
+        return Ok(if is_text { Found::Other } else { Found::Torn(Vec::new()) });
     }
     match serde_json::from_str::<serde_json::Value>(line) {
         Ok(value) if !line.contains(NO_TEXT) => match value.get("event") {
@@ -157,8 +159,8 @@ fn whole(text: &str) -> Option<Event> {
 }
 
 /// Reads a log. Lines that are no JSON objects, and objects without an event, are other programs' and passed over; those
-/// that were not written to their end, or that follow something on their line (such as the zeros that a power cut leaves),
-/// are counted, and so are events that mean nothing. An event belongs to the run that its `run` names, without one to the
+/// that were not written to their end, that follow something on their line (such as the zeros that a power cut leaves), or that
+/// are not text are counted, and so are events that mean nothing. An event belongs to the run that its `run` names, without one to the
 /// run that started last.
 #[must_use]
 pub fn read(text: &str) -> Log {
@@ -235,6 +237,8 @@ impl Run {
             }
             Line::Mismatch(mismatch) => self.mismatches.push(mismatch),
             Line::CudaError { name } => self.ended = Ended::Failed(name),
+            // A process that stays behind after its error is stopped by the watchdog.
+            Line::Hang | Line::End { .. } if matches!(self.ended, Ended::Failed(_)) => {}
             Line::Hang => self.ended = Ended::Hang,
             Line::End { mismatches } => {
                 self.unrecorded = mismatches.unwrap_or(0).saturating_sub(self.mismatches.len() as u64);
@@ -332,11 +336,11 @@ mod tests {
         let zeros = "\0".repeat(9);
         let log = format!(
             "\u{feff}{start}\n{{\"event\":\"before_kernel\"}}\n{zeros}{start}\n{{\"event\":\"before_kernel\"}}{{\"event\":\"hang\"}}\n\
-             Booting … {start}\n{{\"event\":\"cuda_error\",\"name\":\"a\u{fffd}\"}}\nno {{ event\n"
+             Booting … {start}\n{{\"event\":\"cuda_error\",\"name\":\"a\u{fffd}\"}}\nno {{ event\n\0\0\n\u{fffd}ok\n"
         );
         let found = read(&log);
         let ended: Vec<&Ended> = found.runs.iter().map(|run| &run.ended).collect();
         assert_eq!(ended, [&Ended::Cut, &Ended::Hang, &Ended::Cut]);
-        assert_eq!((found.torn, found.runs[1].started), (4, true));
+        assert_eq!((found.torn, found.runs[1].started), (6, true));
     }
 }

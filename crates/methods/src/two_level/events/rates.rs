@@ -90,6 +90,10 @@ impl Beam {
         for category in Category::ALL {
             let Some(name) = category.manifestation() else { continue };
             let events = counts.events.get(&category).copied().unwrap_or(0);
+            // A branch has no value, and a comparison one bit.
+            if events == 0 && kind.rate(name).is_none() {
+                continue;
+            }
             let Some(rate) = self.rate(program, events) else { return Ok(None) };
             if !rate.high.is_finite() {
                 return Err(format!(
@@ -99,8 +103,10 @@ impl Beam {
             rates.push((name, events, rate));
         }
         let total: f64 = rates.iter().map(|(_, _, rate)| rate.value).sum();
-        // What stands for all where strikes are not asked: the simplest that was seen.
-        let uniform = rates.iter().find(|(_, events, _)| *events > 0).or(rates.first()).map_or("", |rate| rate.0);
+        // One stands for all where strikes are not asked: the simplest change of a value that was seen; a crash changes none.
+        let values = || rates.iter().filter(|(name, ..)| *name != "crash");
+        let seen = values().find(|(_, events, _)| *events > 0);
+        let uniform = seen.or(values().next()).or(rates.first()).map_or("", |rate| rate.0);
         let mut text = format!(
             "\n[[instruction]]\nname = \"{}\"\nmeasured = {:?}\nalike = {:?}\nuniform = \"{uniform}\"\ntotal = {total:e}\n",
             kind.name,
@@ -155,6 +161,18 @@ mod tests {
         assert!(none.value == 0.0 && (none.high - 3.689 * 13e9 / 1e11 / 30.0).abs() < 1e-4, "{none:?}");
         assert_eq!((table.multiprocessors(), table.instructions[0].name.as_str()), (15, "IADD"));
         assert_eq!(Beam { issue: BTreeMap::new(), ..beam.clone() }.table(&counted), Ok(None));
+        // A branch has no value, a comparison one bit, and a crash stands for no change of a value.
+        let of_program = |name: &str, events: BTreeMap<Category, u64>| {
+            let counted = BTreeMap::from([(name.to_owned(), Counts { runs: 1000, events })]);
+            let of = |value: f64| BTreeMap::from([(name.to_owned(), value)]);
+            let beam = Beam { flux: 13.0, fluence: of(1e11), issue: of(2.0), multiprocessors: 15 };
+            IpaTable::read(&beam.table(&counted).unwrap().unwrap()).unwrap().instructions.remove(0)
+        };
+        let branch = of_program("bra", BTreeMap::new());
+        assert_eq!((branch.uniform.as_deref(), branch.rate("1 bit").is_none()), (Some("crash"), true));
+        let comparison = of_program("isetp", BTreeMap::from([(Category::AddressCrash, 4)]));
+        assert_eq!((comparison.uniform.as_deref(), comparison.rate("2 bits").is_none()), (Some("1 bit"), true));
+        assert_eq!(of_program("iadd", BTreeMap::from([(Category::AddressCrash, 4)])).uniform.as_deref(), Some("1 bit"));
         let tiny = Beam { fluence: of(1e-320), ..beam.clone() }.table(&counted).unwrap_err();
         assert!(tiny.contains("no finite numbers"), "{tiny}");
         let strange = BTreeMap::from([("a\"b\n".to_owned(), Counts::default())]);
