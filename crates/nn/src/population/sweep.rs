@@ -33,10 +33,10 @@ impl Population<'_> {
 
     /// The models of an element of this number of bits, one for each fault.
     fn models(&self, bits: u32) -> Result<Vec<Model>, TargetError> {
-        match &self.change {
-            &Change::Bits(ModelKind::SINGLE) => Ok((0..bits).map(Model::single).collect()),
-            &Change::Bits(ModelKind::Zero) => Ok(vec![Model::Zero]),
-            &Change::Bits(ModelKind::Stuck { mask, ones }) => Ok(vec![Model::Stuck { mask, ones }]),
+        match self.change {
+            Change::Bits(ModelKind::SINGLE) => Ok((0..bits).map(Model::single).collect()),
+            Change::Bits(ModelKind::Zero) => Ok(vec![Model::Zero]),
+            Change::Bits(ModelKind::Stuck { mask, ones }) => Ok(vec![Model::Stuck { mask, ones }]),
             _ => Err(TargetError::new(
                 "list every fault: of a network they are those of the models flip, zero, stuck0 and stuck1",
             )),

@@ -54,7 +54,7 @@ pub(crate) enum Change {
     /// A number between two replaces it, as near as it can be stored.
     Number(f64, f64),
     /// The number that a formula makes of the fault-free one replaces it, as near as it can be stored.
-    Formula(Expression),
+    Formula(Box<Expression>),
 }
 
 impl Change {
@@ -63,7 +63,7 @@ impl Change {
         let word = word.unwrap_or("flip");
         if let Some(formula) = word.strip_prefix("expr:") {
             let wrong = |why| TargetError::new(format!("use the model `{word}`: {why}; such as expr:2*x+1"));
-            return Expression::parse(formula).map(Self::Formula).map_err(wrong);
+            return Expression::parse(formula).map(|it| Self::Formula(Box::new(it))).map_err(wrong);
         }
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let bounds = if let Some(value) = word.strip_prefix("value:") {
