@@ -316,6 +316,14 @@ fn boards_with_a_fluence_each_are_put_together_and_compared() {
         assert_eq!(wrong.status.code(), Some(1), "{words}");
         assert!(stderr(&wrong).contains(part), "{}", stderr(&wrong));
     }
-    let unused = run(&with(&with(&logs, &by_log), &["--flux", "14"]));
+    let unused = run(&with(&with(&logs, &by_log), &["--multiprocessors", "14"]));
+    assert!(stderr(&unused).contains("make a table of rates, for --multiprocessors"), "{}", stderr(&unused));
+    let unused = run(&with(&logs, &["--flux", "14"]));
     assert!(stderr(&unused).contains("make a table of rates, for --flux"), "{}", stderr(&unused));
+    // 10 events of 2·10¹¹ neutrons are 5·10⁻¹¹ cm², and at 14 neutrons for each cm² and hour 0.7 FIT.
+    let found = json(&with(&with(&logs, &["--fluence", "ffma=2e11", "--flux", "14"]), &["--json"]));
+    let all = found["cross_sections"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&all["category"], &all["count"]), (&Value::Null, &Value::from(10)));
+    let value = |key: &str| number(&all[key]["rate"]);
+    assert!((value("cross_section") - 5e-11).abs() < 1e-16 && (value("fit") - 0.7).abs() < 1e-9, "{all}");
 }

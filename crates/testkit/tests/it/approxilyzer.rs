@@ -152,7 +152,7 @@ fn with_every_site_in_a_class_of_its_own_the_rates_are_those_of_the_exhaustive_t
 
 #[test]
 fn exact_heuristics_save_runs_and_change_no_rate() {
-    for capsule in crate::quarter(small()) {
+    for capsule in crate::sixth(small()) {
         let pruned = "coverage=1,control=false,stores=false";
         let every = "coverage=1,control=false,stores=false,unread=false,def-use=false,addresses=false";
         let [few, all] = [pruned, every].map(|settings| method(&capsule, settings));

@@ -17,10 +17,10 @@ fn scripts() -> Vec<Script> {
 fn every_kernel_test_does_what_its_head_says() {
     let bless = std::env::var_os("BEAMLINE_BLESS").is_some_and(|value| value == "1");
     // One in six, by the seed, unless what they do is written down anew: each of them on one of six days.
-    let chosen = if bless { scripts() } else { crate::quarter(scripts()) };
+    let chosen = if bless { scripts() } else { crate::sixth(scripts()) };
     let failures = testkit::in_parallel(&chosen, |script| check(script, bless));
     report("failures in filetests/kernels", &failures.concat());
-    assert!(chosen.len() > 25, "{} kernel tests", chosen.len());
+    assert!(chosen.len() > 15, "{} kernel tests", chosen.len());
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn seed() -> u64 {
 }
 
 /// One item in six, by the seed: each of them on one of six days.
-fn quarter<T>(items: Vec<T>) -> Vec<T> {
+fn sixth<T>(items: Vec<T>) -> Vec<T> {
     testkit::one_in(const { std::num::NonZeroU64::new(6).unwrap() }, seed(), items)
 }
 

@@ -7,6 +7,7 @@ use study::{Cell, Study, Table};
 use super::super::issue::{MOST, is_rate};
 use super::boards::{BoardComparison, Fluence, LogCounts};
 use super::category::{Bits, category};
+use super::cross_sections::CrossSections;
 use super::log::{Log, read};
 use super::rates::{Beam, Counts};
 use super::words::{numbers, positive, wrong};
@@ -23,7 +24,7 @@ pub(in super::super) const EVENTS: Reader = Reader {
             "fluence",
             "[LOG:]PROGRAM=N,…",
             None,
-            "Neutrons for each cm² that went through the GPU, by program; of each log, where boards are to be compared",
+            "Neutrons for each cm² that went through the GPU, by program, for cross-sections; of each log, where boards are to be compared",
         ),
         CommandOption::any(
             "issue",
@@ -87,11 +88,11 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     };
     let rated = beam.multiprocessors > 0;
     let table = if rated { beam.table(&counted).map_err(StudyError::Words)? } else { None };
-    // Each of these is for the table of rates alone, but fluences by log, which compare boards.
-    let for_rates: &[&str] = if boards.is_some() {
+    // These are for the table of rates alone; a fluence makes cross-sections, and with the flux rates of a GPU.
+    let for_rates: &[&str] = if beam.fluence.is_empty() {
         &["table", "flux", "issue", "multiprocessors"]
     } else {
-        &["table", "flux", "fluence", "issue", "multiprocessors"]
+        &["table", "issue", "multiprocessors"]
     };
     if table.is_none()
         && let Some(key) = request.options.first_explicit(for_rates)
@@ -107,11 +108,14 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let files: Vec<_> = path.into_iter().filter_map(|path| Some((path, table.clone()?))).collect();
     let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
     let mut json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "refused_events": refused, "table": &table });
+    let cross_sections = CrossSections::of(&counted, &beam);
+    json["cross_sections"] = cross_sections.json();
     if let Some(boards) = &boards {
         json["boards"] = boards.json();
     }
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
+    study.tables.extend(cross_sections.table());
     study.tables.extend(boards.iter().flat_map(BoardComparison::tables));
     study.tables[0].notes.extend((torn > 0).then(|| {
         format!(

@@ -4,6 +4,7 @@
 mod boards;
 mod category;
 mod command;
+mod cross_sections;
 mod log;
 mod rates;
 mod words;
