@@ -36,7 +36,7 @@ pub(crate) fn choice(capsule: &Capsule, chosen: impl Fn(FunctionId, Pc) -> bool)
     ProtectionChoice(places)
 }
 
-/// A sixth of the workloads, as the seed has it, each with a scheme and a random choice.
+/// A quarter of the workloads, as the seed has it, each with a scheme and a random choice.
 #[test]
 fn workloads_with_some_instructions_protected_give_the_same_bits() {
     let seed = crate::seed();
