@@ -68,6 +68,12 @@ impl DeclaredVariable {
                     it.name, it.offset, it.element
                 ));
             }
+            if !it.offset.is_multiple_of(bytes) || !stride.is_multiple_of(bytes) {
+                return Err(format!(
+                    "variable {}: `offset` = {}, `stride` = {stride}: a GPU loads {} from multiples of {bytes} bytes",
+                    it.name, it.offset, it.element
+                ));
+            }
         }
         Ok(file.variables)
     }
@@ -118,7 +124,8 @@ const MOST: u64 = 1 << 40;
 pub struct FollowedArrays {
     /// The arrays.
     pub arrays: Vec<Array>,
-    /// Where the type of elements is not known, or is declared otherwise than kernels load and store it, a sentence each.
+    /// Where the type of elements is not known, or is declared otherwise than kernels load and store it, or where a part alone is
+    /// followed, a sentence each.
     pub doubts: Vec<String>,
 }
 
@@ -183,6 +190,16 @@ fn typed(golden: &Golden, (declared, allocated): (Vec<Array>, &[Variable]), buff
             })
         })
         .collect();
+    let parts = declared.iter().filter_map(|array| {
+        let it = of_array(array).filter(|it| array.bytes() < it.bytes)?;
+        Some(format!(
+            "{} is declared as {} of the {} bytes of its buffer; the rest is not followed.",
+            array.name,
+            array.bytes(),
+            it.bytes
+        ))
+    });
+    doubts.extend(parts.collect::<Vec<_>>());
     let mut arrays = declared;
     for it in buffers {
         let element = of_output(&it).map_or_else(|| shown[&(it.address, it.bytes)], Ok);
@@ -249,6 +266,7 @@ mod tests {
             (format!("[[variables]]\nname = 'a'\n{rest}shape = [4294967296, 4294967296]"), "1 to 1099511627776"),
             (format!("[[variables]]\nname = 'a'\n{rest}"), "missing field `shape`"),
             (format!("[[variables]]\nname = 'a'\n{rest}shape = [2]\nstride = 3"), "strides of at least the 4 of f32"),
+            (format!("[[variables]]\nname = 'a'\n{rest}shape = [2]\noffset = 3"), "from multiples of 4 bytes"),
         ] {
             let error = DeclaredVariable::read(&text).unwrap_err();
             assert!(error.contains(part), "{error}");
