@@ -24,9 +24,8 @@ pub(crate) fn answer(args: &args::Filr, technique: FilrTechnique) -> Result<Code
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
     let source = args.source.source();
     let target = networks::open(&source)?.integers().code(Code::Refused)?;
-    if let Some(path) = args.out.as_deref().filter(|path| !is_in_a_directory(path)) {
-        let message = format!("write {}: expected a file in a directory that there is", path.display());
-        return Err(failure(StudyError::Words(message)));
+    if let Some(path) = &args.out {
+        can_be_written(path)?;
     }
     if let Some(path) = &args.protected {
         can_be_protected(path, args.out.as_deref(), &source)?;
@@ -118,27 +117,32 @@ fn sentence(it: &TechniqueChoice, maps: usize) -> String {
     )
 }
 
+/// Refuses a path.
+fn cannot_write(path: &Path, why: &str) -> Result<(), Failure> {
+    Err(failure(StudyError::Words(format!("write {}: {why}", path.display()))))
+}
+
 /// Whether a file can be at a path: in a directory that there is, and not one itself.
-fn is_in_a_directory(path: &Path) -> bool {
+fn can_be_written(path: &Path) -> Result<(), Failure> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    !path.is_dir() && parent.is_none_or(Path::is_dir)
+    match !path.is_dir() && parent.is_none_or(Path::is_dir) {
+        true => Ok(()),
+        false => cannot_write(path, "expected a file in a directory that there is"),
+    }
 }
 
 /// Whether a network can be written with protection to a path, before anything is analysed.
 fn can_be_protected(path: &Path, document: Option<&Path>, source: &NetworkSource) -> Result<(), Failure> {
-    let refused = |what: &str| Err(failure(StudyError::Words(format!("write {}: {what}", path.display()))));
     let is_same = |other: &Path| {
         other == path || path.canonicalize().is_ok_and(|path| other.canonicalize().is_ok_and(|it| it == path))
     };
     if is_same(Path::new(&source.network)) {
-        return refused("that is the network itself; name another file");
+        return cannot_write(path, "that is the network itself; name another file");
     }
     if document.is_some_and(is_same) {
-        return refused("--out names the same file; name another one");
+        return cannot_write(path, "--out names the same file; name another one");
     }
-    if !is_in_a_directory(path) {
-        return refused("expected a file in a directory that there is");
-    }
+    can_be_written(path)?;
     // Protection of nothing but a margin tells whether the form of the file is one that it is written into.
     nn::file::protected(&source.file().code(Code::Refused)?, &[], Some(1.0)).code(Code::Refused).map(|_| ())
 }
@@ -374,7 +378,7 @@ fn deployed(found: &Filr, technique: FilrTechnique) -> Table {
     let all = found.deployment.as_ref();
     let (title, first, points) = match technique {
         FilrTechnique::Ilr => ("Thresholds of Top2Diff", vec!["Top2Diff of", "threshold"], all.map(|it| &it.ilr)),
-        _ => ("Feature maps by ΔLoss", vec!["maps"], all.map(|it| &it.flr)),
+        _ => ("Feature maps alone", vec!["maps"], all.map(|it| &it.flr)),
     };
     let columns: Vec<&str> = first.into_iter().chain(shared).collect();
     let mut table = Table::new(format!("{title} on the analysis set, and on the deployment set"), &columns);
@@ -388,6 +392,7 @@ fn deployed(found: &Filr, technique: FilrTechnique) -> Table {
         first.into_iter().chain(shares).chain(deployed).collect()
     };
     table.rows = points.into_iter().flatten().map(row).collect();
+    table.notes.extend((technique == FilrTechnique::Flr).then(|| format!("They are taken by {}.", found.order.word())));
     table.notes.push(OVER_IMAGES.to_owned());
     table
 }

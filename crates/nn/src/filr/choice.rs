@@ -57,6 +57,19 @@ pub struct TechniqueChoice {
     pub deployed: Option<DeployedPoint>,
 }
 
+impl TechniqueChoice {
+    /// Before the deployment set is opened; coverage and overhead are those of the analysis set.
+    fn new(
+        technique: FilrTechnique,
+        (by, maps): (Order, Vec<usize>),
+        threshold: Option<f64>,
+        [coverage, overhead]: [f64; 2],
+    ) -> Self {
+        let order = Some(by).filter(|_| !maps.is_empty());
+        Self { technique, order, maps, threshold, coverage, overhead, deployed: None }
+    }
+}
+
 /// All that is measured on the deployment set.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
@@ -69,22 +82,34 @@ pub(crate) struct Choices {
 impl Choices {
     /// The combinations, one for each reading, and what else is chosen by the analysis set.
     pub(crate) fn new(table: &Table, combinations: Vec<Combination>, by: Order, target: f64) -> Self {
-        let numbers = order(table.maps(), &table.all(), by);
-        let points = curve(table, by);
-        let end = |target: f64| points.iter().find(|point| point.coverage >= target);
-        let flr = PREDICTED.iter().filter_map(|&target| Some((*end(target)?, numbers[..end(target)?.maps].to_vec())));
-        let of = |reading| {
-            let points = sweep(table, Criterion::Top2Diff, reading);
-            let first = |target: f64| points.iter().find(|point| point.coverage >= target).copied();
-            PREDICTED.iter().filter_map(|&target| Some((reading, first(target)?))).collect::<Vec<_>>()
+        let (numbers, points) = (order(table.maps(), &table.all(), by), curve(table, by));
+        // The cheapest of several orders would be that whose coverage the same mismatches overstate most.
+        let first_maps = |target: f64| {
+            let point = *points.iter().find(|point| point.coverage >= target)?;
+            Some((point, numbers[..point.maps].to_vec()))
         };
+        let sweeps = READINGS.map(|reading| (reading, sweep(table, Criterion::Top2Diff, reading)));
+        let first_threshold = |(reading, points): &(Reading, Vec<ThresholdPoint>), target: f64| {
+            Some((*reading, *points.iter().find(|point| point.coverage >= target)?))
+        };
+        let thresholds = |sweep| PREDICTED.iter().filter_map(move |&target| first_threshold(sweep, target));
+        let is_faulty = |reading: Reading| reading == Reading::Faulty;
+        let flr = first_maps(target).map(|(point, maps)| {
+            TechniqueChoice::new(FilrTechnique::Flr, (by, maps), None, [point.coverage, point.overhead])
+        });
+        let ilr = sweeps.iter().find(|(reading, _)| is_faulty(*reading)).and_then(|it| first_threshold(it, target));
+        let ilr = ilr.map(|(_, point)| {
+            let reached = [point.coverage, point.overhead];
+            TechniqueChoice::new(FilrTechnique::Ilr, (by, Vec::new()), Some(point.threshold), reached)
+        });
+        let both = combinations.iter().find(|it| is_faulty(it.reading)).map(|it| {
+            let threshold = Some(it.threshold).filter(|&threshold| threshold > 0.0);
+            TechniqueChoice::new(FilrTechnique::Filr, (by, it.maps.clone()), threshold, [it.coverage, it.overhead])
+        });
         Self {
-            flr: flr.collect(),
-            ilr: READINGS.into_iter().flat_map(of).collect(),
-            techniques: [of_maps(table, by, target), of_reruns(table, target), of_both(&combinations, by)]
-                .into_iter()
-                .flatten()
-                .collect(),
+            flr: PREDICTED.iter().filter_map(|&target| first_maps(target)).collect(),
+            ilr: sweeps.iter().flat_map(thresholds).collect(),
+            techniques: [flr, ilr, both].into_iter().flatten().collect(),
             combinations,
         }
     }
@@ -116,47 +141,4 @@ impl Choices {
             Deployment { accuracy, injections, sdcs, images_with_sdcs, protections: combinations, flr, ilr };
         (self.techniques, Some(deployment))
     }
-}
-
-/// FLR alone, by the order of combinations. The cheapest of several orders would be that whose coverage the same mismatches
-/// overstate most.
-fn of_maps(table: &Table, by: Order, target: f64) -> Option<TechniqueChoice> {
-    let point = curve(table, by).into_iter().find(|point| point.coverage >= target)?;
-    let maps = order(table.maps(), &table.all(), by)[..point.maps].to_vec();
-    Some(TechniqueChoice {
-        technique: FilrTechnique::Flr,
-        order: Some(by),
-        maps,
-        threshold: None,
-        coverage: point.coverage,
-        overhead: point.overhead,
-        deployed: None,
-    })
-}
-
-fn of_reruns(table: &Table, target: f64) -> Option<TechniqueChoice> {
-    let points = sweep(table, Criterion::Top2Diff, Reading::Faulty);
-    let point = points.into_iter().find(|point| point.coverage >= target)?;
-    Some(TechniqueChoice {
-        technique: FilrTechnique::Ilr,
-        order: None,
-        maps: Vec::new(),
-        threshold: Some(point.threshold),
-        coverage: point.coverage,
-        overhead: point.overhead,
-        deployed: None,
-    })
-}
-
-fn of_both(combinations: &[Combination], by: Order) -> Option<TechniqueChoice> {
-    let it = combinations.iter().find(|it| it.reading == Reading::Faulty)?;
-    Some(TechniqueChoice {
-        technique: FilrTechnique::Filr,
-        order: Some(by).filter(|_| !it.maps.is_empty()),
-        maps: it.maps.clone(),
-        threshold: Some(it.threshold).filter(|&threshold| threshold > 0.0),
-        coverage: it.coverage,
-        overhead: it.overhead,
-        deployed: None,
-    })
 }
