@@ -102,9 +102,9 @@ impl Repository {
     }
 }
 
-/// A bundled workload without its application.
+/// A bundled workload, as commands open it: its application finishes runs where its host decides.
 fn bundled(name: &str, criteria: Criteria) -> Result<OpenedCapsule> {
-    let choices = Choices { capsule: Some(name.to_owned()), no_app: true, criteria, ..Choices::default() };
+    let choices = Choices { capsule: Some(name.to_owned()), criteria, ..Choices::default() };
     opened(&session::open(choices)?)
 }
 
