@@ -46,12 +46,12 @@ pub(super) const FIT: Command = Command {
             Some("alike"),
             "Which instructions have the rates of a type",
         ),
-        CommandOption::of_words(
+        CommandOption::any(
             "sdc",
-            "SDC",
-            &[("any", "outputs that differ at all, as in the paper"), ("bad", "outputs that fail their criterion")],
+            "any|bad|ERROR",
             Some("any"),
-            "What counts as silent data corruption",
+            "What counts as silent data corruption: outputs that differ at all, as in the paper, those that fail their criterion, or \
+             those with an element whose relative error is above a number, such as 1e-6",
         ),
         CommandOption::any(
             "margin",

@@ -221,7 +221,7 @@ impl Composition {
             }
         }
         let mut left_out: Vec<_> =
-            shares.left_out.iter().map(|(&group, &count)| (group, shares.fraction(count))).collect();
+            shares.left_out().into_iter().map(|(group, count)| (group, shares.fraction(count))).collect();
         left_out.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(b.0)));
         let kernels = shares.kernels.keys().map(|name| (name.clone(), shares.of_kernel(name))).collect();
         Self { types, kernels, covered: shares.covered(), left_out, missing }
@@ -317,12 +317,21 @@ mod tests {
         OutcomeCounts { masked, sdc, due, undecided: 0 }
     }
 
-    fn composed() -> Composition {
-        let table = IpaTable::read(TABLE).unwrap();
-        let executed = |all, types: [u64; 3]| Executed { all, types: types.to_vec(), measured: types.to_vec() };
+    fn shares() -> Shares {
+        let executed = |all, types: [u64; 3]| Executed {
+            all,
+            types: types.to_vec(),
+            measured: types.to_vec(),
+            left_out: [("store", 100)].into(),
+        };
         let kernels =
             [("a".to_owned(), executed(600, [300, 100, 100])), ("b".to_owned(), executed(400, [100, 100, 100]))];
-        let shares = Shares { kernels: kernels.into(), left_out: [("store", 200)].into() };
+        Shares { kernels: kernels.into() }
+    }
+
+    fn composed() -> Composition {
+        let table = IpaTable::read(TABLE).unwrap();
+        let shares = shares();
         let of = |a: OutcomeCounts, b: OutcomeCounts| EndsByKernel::from([("a".to_owned(), a), ("b".to_owned(), b)]);
         let ends = BTreeMap::from([
             ((0, 1), of(ends(30, 40, 5), ends(10, 10, 5))),
@@ -362,9 +371,12 @@ mod tests {
         let found = composed();
         assert_eq!((found.covered, found.left_out.clone()), (Fraction(0.8), vec![("store", Fraction(0.2))]));
         assert!(found.missing.is_empty());
+        let without = shares().without("store");
+        assert_eq!((without.all(), without.of_type(0), without.covered()), (800, Fraction(0.5), Fraction(1.0)));
+        assert_eq!(without.of_kernel("a"), Fraction(500.0 / 800.0));
         let table = IpaTable::read(TABLE).unwrap();
-        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![4, 0, 0] };
-        let shares = Shares { kernels: [("a".to_owned(), executed)].into(), left_out: BTreeMap::new() };
+        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![4, 0, 0], ..Executed::default() };
+        let shares = Shares { kernels: [("a".to_owned(), executed)].into() };
         let only = BTreeMap::from([((0, 1), EndsByKernel::from([("a".to_owned(), ends(5, 5, 0))]))]);
         let found = Composition::of(&table, &shares, &only);
         let expected = |why| Missing { name: "ADD".into(), manifestation: "any".into(), fraction: Fraction(1.0), why };
@@ -379,8 +391,8 @@ mod tests {
     #[test]
     fn a_type_that_nothing_stands_for_has_no_apa_only() {
         let table = IpaTable::read(&TABLE.replace("total = 0.7\nuniform = '1 bit'", "total = 0.7")).unwrap();
-        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![10, 0, 0] };
-        let shares = Shares { kernels: [("a".to_owned(), executed)].into(), left_out: BTreeMap::new() };
+        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![10, 0, 0], ..Executed::default() };
+        let shares = Shares { kernels: [("a".to_owned(), executed)].into() };
         let all = EndsByKernel::from([("a".to_owned(), ends(0, 10, 0))]);
         let found = Composition::of(&table, &shares, &BTreeMap::from([((0, 1), all.clone()), ((0, 2), all)]));
         assert_eq!(found.apa_only(), None);
@@ -390,8 +402,8 @@ mod tests {
     fn an_error_of_a_type_widens_the_bounds() {
         let text = TABLE.replace("total = 0.7", "total = 0.7\nerror = { below = 0.3, above = 0.5 }");
         let table = IpaTable::read(&text).unwrap();
-        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![10, 0, 0] };
-        let shares = Shares { kernels: [("a".to_owned(), executed)].into(), left_out: BTreeMap::new() };
+        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![10, 0, 0], ..Executed::default() };
+        let shares = Shares { kernels: [("a".to_owned(), executed)].into() };
         let all = EndsByKernel::from([("a".to_owned(), ends(0, 1_000_000, 0))]);
         let found = Composition::of(&table, &shares, &BTreeMap::from([((0, 1), all.clone()), ((0, 2), all)]));
         let Bounded { value, low, high } = found.sdc().0;

@@ -1,7 +1,9 @@
 //! The choices of the method, as a campaign holds them: `two-level:ipa=K40,issue=2.5`.
 
-use serde::{Deserialize, Serialize};
+use outcome::OutputDiff;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use super::ipa::IpaTable;
 use super::issue::{IssueProfile, is_word};
@@ -18,13 +20,59 @@ pub enum Grouping {
 }
 
 /// Which ends count as silent data corruption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SdcKind {
     /// Outputs that differ at all, as the paper counts.
     Any,
     /// Outputs that fail the criterion of the capsule, or that nobody can judge.
     Bad,
+    /// Outputs of which an element has a larger relative error than this, is NaN or infinite.
+    Above(f64),
+}
+
+impl SdcKind {
+    /// The forms of its word.
+    pub(super) const WORDS: &'static str = "`any`, `bad` or a relative error, such as 1e-6";
+
+    /// The kind that a word names.
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "any" => Some(Self::Any),
+            "bad" => Some(Self::Bad),
+            _ => word.parse().ok().filter(|error: &f64| error.is_finite() && *error >= 0.0).map(Self::Above),
+        }
+    }
+
+    /// Whether a run that ended in SDC counts as one; `bad` says whether its outputs fail their criterion.
+    pub(super) fn counts(self, bad: bool, outputs: &[OutputDiff]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Bad => bad,
+            Self::Above(limit) => outputs.iter().any(|it| it.nan > 0 || it.inf > 0 || it.max_rel > limit),
+        }
+    }
+}
+
+impl Display for SdcKind {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any"),
+            Self::Bad => f.write_str("bad"),
+            Self::Above(error) => write!(f, "{error:e}"),
+        }
+    }
+}
+
+impl Serialize for SdcKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        settings::write(&self.to_string(), serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SdcKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        settings::word(deserializer, Self::WORDS, Self::of)
+    }
 }
 
 /// The cells of the table that faults are made of.
@@ -38,7 +86,7 @@ pub enum Cells {
 }
 
 /// The choices of the method.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The table of rates, bundled or a file.
@@ -72,7 +120,7 @@ impl Default for Settings {
 impl MethodSettings for Settings {
     const NAME: &'static str = "two-level";
     const KEYS: &'static str =
-        "ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured, sdc=any|bad and cells=rated|all";
+        "ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured, sdc=any|bad|ERROR and cells=rated|all";
 }
 
 impl Settings {
@@ -116,6 +164,7 @@ mod tests {
             "two-level:ipa=a/b,c.toml,issue=1.5",
             "two-level:grouping=measured,sdc=bad,issue=none",
             "two-level:cells=all",
+            "two-level:sdc=1e-6",
         ] {
             let settings = read(text).unwrap();
             assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
@@ -136,7 +185,8 @@ mod tests {
             ("two-level:ipa", "set `ipa` of two-level: there are ipa="),
             ("two-level:cap=3", "set `cap` of two-level: there are ipa="),
             ("two-level:grouping=all", "set `grouping` of two-level to `all`: expected `alike` or `measured`"),
-            ("two-level:sdc=good", "expected `any` or `bad`"),
+            ("two-level:sdc=good", "expected `any`, `bad` or a relative error, such as 1e-6"),
+            ("two-level:sdc=-1", "set `sdc` of two-level to `-1`: expected `any`"),
             ("two-level:cells=3", "set `cells` of two-level to `3`: "),
             ("two-level:{\"ipa\":[1]}", "set `ipa` of two-level: expected a name or a file"),
         ] {

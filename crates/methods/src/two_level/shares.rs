@@ -18,15 +18,15 @@ pub struct Executed {
     pub types: Vec<u64>,
     /// By type of the table, those that were measured.
     pub measured: Vec<u64>,
+    /// By instruction group, what is in no type.
+    pub left_out: BTreeMap<&'static str, u64>,
 }
 
-/// What is executed by kernel, and what no type of the table stands for.
+/// What is executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// By kernel.
     pub kernels: BTreeMap<String, Executed>,
-    /// By instruction group, what is in no type.
-    pub left_out: BTreeMap<&'static str, u64>,
 }
 
 /// The instructions of a type.
@@ -75,7 +75,7 @@ impl Shares {
                 kernel.all += count.executed;
                 let types: Vec<usize> = (0..kinds.len()).filter(|&at| holds(&kinds[at].taken, facts)).collect();
                 match *types {
-                    [] => *shares.left_out.entry(facts.group.word()).or_default() += count.executed,
+                    [] => *kernel.left_out.entry(facts.group.word()).or_default() += count.executed,
                     [only] => kernel.types[only] += count.executed,
                     [first, second, ..] => {
                         let [first, second] = [first, second].map(|at| &table.instructions[at].name);
@@ -96,9 +96,29 @@ impl Shares {
                     kernel.measured[at] += count.executed;
                 }
             }
+            kernel.left_out.retain(|_, count| *count > 0);
         }
-        shares.left_out.retain(|_, count| *count > 0);
         Ok(shares)
+    }
+
+    /// What is executed without a group that no type stands for, as on a machine that has no such instructions.
+    #[must_use]
+    pub fn without(&self, group: &str) -> Self {
+        let mut shares = self.clone();
+        for kernel in shares.kernels.values_mut() {
+            kernel.all -= kernel.left_out.remove(group).unwrap_or_default();
+        }
+        shares
+    }
+
+    /// By instruction group, what is in no type.
+    #[must_use]
+    pub fn left_out(&self) -> BTreeMap<&'static str, u64> {
+        let mut groups = BTreeMap::new();
+        for (&group, &count) in self.kernels.values().flat_map(|kernel| &kernel.left_out) {
+            *groups.entry(group).or_default() += count;
+        }
+        groups
     }
 
     /// All dynamic instructions.
@@ -134,6 +154,6 @@ impl Shares {
     /// The share that the types of the table stand for together.
     #[must_use]
     pub fn covered(&self) -> Fraction {
-        self.fraction(self.all() - self.left_out.values().sum::<u64>())
+        self.fraction(self.all() - self.left_out().values().sum::<u64>())
     }
 }

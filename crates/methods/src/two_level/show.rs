@@ -9,7 +9,7 @@ use super::compose::{CellPart, Composition, TypePart};
 use super::fleet::Fleet;
 use super::issue::KnownIssueRate;
 use super::protection::Protection;
-use super::settings::{Grouping, SdcKind};
+use super::settings::Grouping;
 use super::target::{Counted, TwoLevel};
 use super::units::{IssueRate, RatePerInstruction};
 use crate::method::Estimates;
@@ -86,7 +86,7 @@ fn json(it: &StudyParts<'_>) -> Value {
         "capsule": method.name(),
         "ipa": { "name": table.name, "source": table.source.trim(), "unit": table.unit() },
         "grouping": if settings.grouping == Grouping::Alike { "alike" } else { "measured" },
-        "counts": if settings.sdc == SdcKind::Any { "any" } else { "bad" },
+        "counts": settings.sdc.to_string(),
         "unit": it.unit(),
         "issue_rate": method.issue(),
         "sdc": document(it.scaled(found.sdc())),

@@ -7,7 +7,7 @@ use campaign::{
 use fault::Selection;
 use inject::site::LABELS;
 use inject::{CapsuleTarget, NarrowedWords, SelectionCycle};
-use outcome::{Outcome, Sdc};
+use outcome::{Outcome, OutputDiff, Sdc};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -225,7 +225,7 @@ impl TwoLevel {
             counted.host_visible += u64::from(observation.host_visible);
             counted.undecided += u64::from(*outcome == Outcome::Undecided);
             let ends = counted.ends.entry(at).or_default().entry(row.site.spot.kernel.clone()).or_default();
-            match end(*outcome, self.settings.sdc) {
+            match end(*outcome, self.settings.sdc, &observation.outputs) {
                 Some(end) => *end(ends) += 1,
                 None => counted.lost += 1,
             }
@@ -240,6 +240,13 @@ impl TwoLevel {
         }
     }
 
+    /// The same method, with another kind of SDC that counts: rows do not depend on it.
+    #[must_use]
+    pub fn counting(mut self, sdc: SdcKind) -> Self {
+        self.settings.sdc = sdc;
+        self
+    }
+
     /// What the rows of a campaign of this method come to.
     ///
     /// # Errors
@@ -251,9 +258,9 @@ impl TwoLevel {
 }
 
 /// Which count an outcome belongs to.
-fn end(outcome: Outcome, sdc: SdcKind) -> Option<fn(&mut OutcomeCounts) -> &mut u64> {
+fn end(outcome: Outcome, sdc: SdcKind, outputs: &[OutputDiff]) -> Option<fn(&mut OutcomeCounts) -> &mut u64> {
     match outcome {
-        Outcome::Sdc(Sdc::Good) if sdc == SdcKind::Bad => Some(|ends| &mut ends.masked),
+        Outcome::Sdc(kind) if !sdc.counts(kind != Sdc::Good, outputs) => Some(|ends| &mut ends.masked),
         Outcome::Masked(_) => Some(|ends| &mut ends.masked),
         Outcome::Sdc(_) => Some(|ends| &mut ends.sdc),
         Outcome::Due(_) => Some(|ends| &mut ends.due),

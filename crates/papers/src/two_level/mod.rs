@@ -9,6 +9,7 @@ mod survey;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod variants;
 
 use methods::kit::StudyError;
 use methods::two_level::IpaTable;
@@ -47,10 +48,12 @@ fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, St
 
 fn pieces(all: &[Measured], ipa: &IpaTable) -> Pieces {
     let questions = Questions::of(all, ipa);
-    let parts = statements::statements(all, ipa, &questions);
+    let mut parts = statements::statements(all, ipa, &questions);
+    let differing = variants::mark(&mut parts, all, ipa);
     let mut pieces: Vec<(&str, Piece)> = Vec::new();
     let said = sentences::sentences(all, ipa, &questions, &parts);
     pieces.extend(said.into_iter().map(|(name, text)| (name, Piece::Text(text))));
+    pieces.push(("say-variants", Piece::Text(variants::sentence(&parts, differing, all))));
     pieces.extend(parts.iter().map(|part| (part.name, Piece::Table(part.table()))));
     let tables: Vec<(&str, Table)> = vec![
         ("strikes", tables::strikes(ipa)),
@@ -64,6 +67,7 @@ fn pieces(all: &[Measured], ipa: &IpaTable) -> Pieces {
         ("trends", tables::trends(all)),
         ("kernels", tables::kernels(all)),
         ("patterns", tables::patterns(all)),
+        ("variants", variants::table(all)),
     ];
     pieces.extend(tables.into_iter().map(|(name, table)| (name, Piece::Table(table))));
     pieces.extend(plots::plots(all, ipa).into_iter().map(|(name, plot)| (name, Piece::Plot(plot))));

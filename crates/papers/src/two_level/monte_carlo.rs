@@ -23,20 +23,20 @@ pub(super) struct MonteCarlo {
 }
 
 impl MonteCarlo {
-    /// Two-level rates of workloads at issue rates of the paper's (0) or ours (1), which they all have.
-    pub(super) fn of_rates(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
-        Self::of_strikes(with, ipa, at as u64, |it, _, silent| silent * issue(it, at))
+    /// Two-level rates of workloads at the paper's issue rates, which they all have.
+    pub(super) fn of_rates(with: &[&Measured], ipa: &IpaTable) -> Self {
+        Self::of_strikes(with, ipa, |it, _, silent| silent * issue(it))
     }
 
     /// How many times the two-level rate IPA only is; no issue rate takes part.
     pub(super) fn of_excess(with: &[&Measured], ipa: &IpaTable) -> Self {
-        Self::of_strikes(with, ipa, 0, |_, struck, silent| struck / silent)
+        Self::of_strikes(with, ipa, |_, struck, silent| struck / silent)
     }
 
     /// What is made of the rates of all flips and of silent ones, for one issued instruction in each cycle.
-    fn of_strikes(with: &[&Measured], ipa: &IpaTable, seed: u64, made: impl Fn(&Measured, f64, f64) -> f64) -> Self {
+    fn of_strikes(with: &[&Measured], ipa: &IpaTable, made: impl Fn(&Measured, f64, f64) -> f64) -> Self {
         let world = |number: u64| {
-            let mut draws = Draws::new(SEED + seed, number);
+            let mut draws = Draws::new(SEED, number);
             let errors = errors(ipa, &mut draws);
             let mut rate = |it: &&Measured| {
                 let (mut struck, mut silent) = (0.0, 0.0);
@@ -128,8 +128,8 @@ impl MonteCarlo {
     }
 
     /// Issue rates, which are the same in all worlds.
-    pub(super) fn of_issue(with: &[&Measured], at: usize) -> Self {
-        let rates: Vec<f64> = with.iter().map(|it| issue(it, at)).collect();
+    pub(super) fn of_issue(with: &[&Measured]) -> Self {
+        let rates: Vec<f64> = with.iter().map(|it| issue(it)).collect();
         Self { names: with.iter().map(|it| it.name).collect(), rates: vec![rates; COUNT as usize] }
     }
 
@@ -189,9 +189,9 @@ fn errors(ipa: &IpaTable, draws: &mut Draws) -> Vec<Vec<f64>> {
     ipa.instructions.iter().map(&mut of_type).collect()
 }
 
-/// The issue rate of a workload.
-fn issue(it: &Measured, at: usize) -> f64 {
-    it.issue[at].as_ref().map_or(0.0, |issue| issue.rate)
+/// The paper's issue rate of a workload.
+fn issue(it: &Measured) -> f64 {
+    it.issue[0].as_ref().map_or(0.0, |issue| issue.rate)
 }
 
 fn verdict(share: f64) -> Verdict {

@@ -22,7 +22,6 @@ pub(super) fn sentences(
 ) -> Vec<(&'static str, String)> {
     vec![
         ("say-tally", tally(&parts[1..3], "workloads")),
-        ("say-h200", asked_again(&parts[3])),
         ("say-own-tables", own_tables(&parts[0])),
         ("say-events", events(ipa)),
         ("say-unseen", unseen(all)),
@@ -62,15 +61,6 @@ fn own_tables(part: &Part) -> String {
     let [holds, fails, open] = verdicts(part);
     format!(
         "of {} statements that its tables could decide, they bear {holds} out, not {fails}, and leave {open} open",
-        holds + fails + open
-    )
-}
-
-fn asked_again(part: &Part) -> String {
-    let [holds, fails, open] = verdicts(part);
-    format!(
-        "The {} statements about orders are asked again at the issue rates of an H200, of which the paper says nothing: {holds} hold, {fails} do \
-         not, {open} cannot be decided",
         holds + fails + open
     )
 }
@@ -151,7 +141,7 @@ fn host(all: &[Measured]) -> String {
         .collect();
     seen.sort_by(|a, b| b.1.total_cmp(&a.1));
     let named = seen.iter().map(|(name, share)| format!("{name} {}", percent(*share)));
-    format!("Shares of runs in which that is so: {}", listed(named.collect::<Vec<_>>()))
+    format!("{} of the runs", listed(named.collect::<Vec<_>>()))
 }
 
 fn lost(all: &[Measured]) -> String {

@@ -18,8 +18,7 @@ pub(super) fn statements(all: &[Measured], ipa: &IpaTable, questions: &Questions
     vec![
         Part { name: "statements-strikes", statements: [strikes(ipa), vec![average_issue(all)]].concat() },
         Part { name: "statements-faults", statements: faults(all, ipa, questions) },
-        Part { name: "statements-rates", statements: [orders(all, ipa, 0), of_apa(all, ipa)].concat() },
-        Part { name: "statements-h200", statements: orders(all, ipa, 1) },
+        Part { name: "statements-rates", statements: [orders(all, ipa), of_apa(all, ipa)].concat() },
     ]
 }
 
@@ -200,18 +199,17 @@ fn no_number() -> Judged {
     Judged::by("the paper gives no number", Verdict::Open)
 }
 
-/// Section 6.3 about orders, at the paper's issue rates (0) or at those of an H200.
-fn orders(all: &[Measured], ipa: &IpaTable, at: usize) -> Vec<Statement> {
-    // Of the same workloads, whichever have another issue rate.
-    let two: Vec<(&Measured, Bounded)> = ranked(all, at).into_iter().filter(|(it, _)| it.paper.is_some()).collect();
+/// Section 6.3 about orders, at the paper's issue rates.
+fn orders(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
+    let two: Vec<(&Measured, Bounded)> = ranked(all, 0).into_iter().filter(|(it, _)| it.paper.is_some()).collect();
     let third = two.len().div_ceil(3);
     let alike: Vec<&Measured> = two.iter().map(|(it, _)| *it).collect();
-    let (worlds, chances) = (MonteCarlo::of_rates(&alike, ipa, at), MonteCarlo::of_chances(&alike));
-    let issue = MonteCarlo::of_issue(&alike, at);
+    let (worlds, chances) = (MonteCarlo::of_rates(&alike, ipa), MonteCarlo::of_chances(&alike));
+    let issue = MonteCarlo::of_issue(&alike);
     let by_two = top(two.iter().map(|(it, two)| (it.name, two.value)).collect());
     let by_apa = top(two.iter().map(|(it, _)| (it.name, it.apa_only().value)).collect());
     let other = by_apa.iter().filter(|name| !by_two.contains(name)).count();
-    let issue_of = |it: &Measured| it.issue[at].as_ref().map_or(0.0, |issue| issue.rate);
+    let issue_of = |it: &Measured| it.issue[0].as_ref().map_or(0.0, |issue| issue.rate);
     let lowest = |of: &dyn Fn(&Measured) -> f64| {
         let mut by: Vec<(&str, f64)> = alike.iter().map(|it| (it.name, of(it))).collect();
         by.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -221,7 +219,7 @@ fn orders(all: &[Measured], ipa: &IpaTable, at: usize) -> Vec<Statement> {
     let with = |of: &dyn Fn(&Measured) -> f64| -> Vec<(f64, f64)> {
         two.iter().map(|(it, two)| (two.value, of(it))).collect()
     };
-    let ipa_of = |it: &Measured| it.ipa_only(at).map_or(0.0, |it| it.value);
+    let ipa_of = |it: &Measured| it.ipa_only(0).map_or(0.0, |it| it.value);
     let apa_of = |it: &Measured| it.apa_only().value;
     vec![
         said(
@@ -287,7 +285,7 @@ fn of_apa(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
         all.iter().filter(|it| it.paper.is_some()).map(|it| (it, it.apa_only())).collect();
     by.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
     let alike: Vec<&Measured> = by.iter().map(|(it, _)| *it).collect();
-    let (chances, rates) = (MonteCarlo::of_chances(&alike), MonteCarlo::of_rates(&alike, ipa, 0));
+    let (chances, rates) = (MonteCarlo::of_chances(&alike), MonteCarlo::of_rates(&alike, ipa));
     let excess = MonteCarlo::of_excess(&alike, ipa);
     let above = |it: &Measured| it.composition.ipa_only().0.value > it.composition.sdc().0.value;
     let over = |it: &Measured| Some(it.ipa_only(0)?.value / it.two_level(0)?.value);

@@ -3,8 +3,8 @@
 use campaign::{Finding, SelectionWords};
 use methods::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
 use methods::two_level::{
-    Cells, Composition, Counted, IpaTable, IssueProfile, KnownIssueRate, OutcomeCounts, RatePerInstruction, Settings,
-    Shares, TwoLevel,
+    Cells, Composition, Counted, IpaTable, IssueProfile, KnownIssueRate, OutcomeCounts, RatePerInstruction, SdcKind,
+    Settings, Shares, TwoLevel,
 };
 use outcome::Class;
 use stats::{Bounded, Confidence, Draws, poisson};
@@ -73,7 +73,18 @@ pub(super) const PATTERNS: [(&str, &str, &str); 5] = [
     ("the same, in whole warps: a random value", "0.4*flip@warp|0.6*random@warp", "thread"),
 ];
 
+/// Choices of ours that rates may hang on beside those of [`Measured::composition`], which are the paper's: any difference of an output
+/// counts, and all instructions of PTX are counted.
+pub(super) const VARIANTS: [&str; 3] = ["six digits", "the workload's criterion", "no parameter loads"];
+
+/// Instructions of PTX that a machine has none of: it reads parameters as operands.
+const PARAMETER_LOADS: &str = "load_param";
+
+/// The relative error up to which numbers agree in six digits.
+const SIX_DIGITS: f64 = 1e-6;
+
 /// A workload, measured.
+#[derive(Clone)]
 pub(super) struct Measured {
     /// Its name.
     pub(super) name: &'static str,
@@ -91,6 +102,8 @@ pub(super) struct Measured {
     pub(super) patterns: Vec<OutcomeCounts>,
     /// How often the interval of the SDC rate held the truth.
     pub(super) coverage: Coverage,
+    /// By [`VARIANTS`], what is executed, its rates, and what rows came to.
+    pub(super) variants: Vec<(Shares, Composition, Counted)>,
 }
 
 /// Intervals, and how often the truth was outside.
@@ -112,6 +125,12 @@ impl Coverage {
 }
 
 impl Measured {
+    /// As if the choices of a variant were the paper's.
+    pub(super) fn by(&self, variant: usize) -> Self {
+        let (shares, composition, counted) = self.variants[variant].clone();
+        Self { shares, composition, counted, variants: Vec::new(), ..self.clone() }
+    }
+
     /// The SDC rate by the two-level model, at the paper's or at our issue rate.
     pub(super) fn two_level(&self, at: usize) -> Option<Bounded> {
         self.scaled(at, self.composition.sdc())
@@ -164,6 +183,16 @@ pub(super) fn survey(
         let runs = sizes.cell * method.cells() as u64;
         let finished = shop.campaigns.make(&capsule, settings.choice(), &method, runs)?;
         let (composition, counted) = method.compose(&finished.results)?;
+        let (shares, table) = (method.shares().clone(), method.table().clone());
+        let coverage = coverage(&composition, &table, number, sizes.worlds);
+        let (mut method, mut variants) = (method, Vec::new());
+        for sdc in [SdcKind::Above(SIX_DIGITS), SdcKind::Bad] {
+            method = method.counting(sdc);
+            let (composition, counted) = method.compose(&finished.results)?;
+            variants.push((shares.clone(), composition, counted));
+        }
+        let without = shares.without(PARAMETER_LOADS);
+        variants.push((without.clone(), Composition::of(&table, &without, &counted.ends), counted.clone()));
         let mut patterns = Vec::new();
         for (at, (_, model, scope)) in (1..).zip(PATTERNS) {
             shop.campaigns.seed = number * SEEDS + at;
@@ -171,17 +200,7 @@ pub(super) fn survey(
         }
         let digest = campaign::Subject::digest(&**capsule).to_owned();
         let issue = [0, 1].map(|at: usize| profiles[at].of(name, &digest));
-        let coverage = coverage(&composition, method.table(), number, sizes.worlds);
-        all.push(Measured {
-            name,
-            paper,
-            shares: method.shares().clone(),
-            composition,
-            counted,
-            issue,
-            patterns,
-            coverage,
-        });
+        all.push(Measured { name, paper, shares, composition, counted, issue, patterns, coverage, variants });
     }
     Ok(all)
 }

@@ -6,16 +6,16 @@ use study::{Cell, Table};
 
 use super::survey::{Measured, PATTERNS};
 
-fn rate(it: Bounded) -> Cell {
+pub(super) fn rate(it: Bounded) -> Cell {
     Cell::Rate { rate: it.value, low: it.low, high: it.high }
 }
 
-fn quantity(it: Option<Bounded>) -> Cell {
+pub(super) fn quantity(it: Option<Bounded>) -> Cell {
     it.map_or(Cell::None, |it| Cell::Quantity { value: it.value, low: it.low, high: it.high })
 }
 
 /// A workload, with its name in the paper where that is another.
-fn name(it: &Measured) -> Cell {
+pub(super) fn name(it: &Measured) -> Cell {
     Cell::text(
         it.paper
             .filter(|paper| *paper != it.name)

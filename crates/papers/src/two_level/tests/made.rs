@@ -5,7 +5,7 @@ use methods::two_level::{
 };
 use std::collections::BTreeMap;
 
-use crate::two_level::survey::{Coverage, Measured, OF_PAPER, PATTERNS};
+use crate::two_level::survey::{Coverage, Measured, OF_PAPER, PATTERNS, VARIANTS};
 
 /// Faults of each type and manifestation.
 pub(super) const RUNS: u64 = 1000;
@@ -43,20 +43,23 @@ fn ends(sdc: u64) -> OutcomeCounts {
 pub(super) fn workload(it: &Said, ipa: &IpaTable) -> Measured {
     let [types, measured] = it.executed;
     let padded = |of: [u64; 2]| of.into_iter().chain([0; 5]).collect::<Vec<u64>>();
-    let executed = Executed { all: 1000, types: padded(types), measured: padded(measured) };
     let left_out = BTreeMap::from([("store", 1000 - types[0] - types[1])]);
-    let shares = Shares { kernels: BTreeMap::from([("k".to_owned(), executed)]), left_out };
+    let executed = Executed { all: 1000, types: padded(types), measured: padded(measured), left_out };
+    let shares = Shares { kernels: BTreeMap::from([("k".to_owned(), executed)]) };
     // The first manifestation is a crash, of which no fault is made.
     let cells = [0, 1].into_iter().flat_map(|kind| (1..).zip(it.sdc).map(move |(at, sdc)| ((kind, at), sdc)));
     let by_kernel = |sdc: u64| EndsByKernel::from([("k".to_owned(), ends(sdc))]);
     let by_cell: BTreeMap<(usize, usize), EndsByKernel> = cells.map(|(at, sdc)| (at, by_kernel(sdc))).collect();
+    let composition = Composition::of(ipa, &shares, &by_cell);
+    let counted = Counted { ends: by_cell, ..Counted::default() };
     let issue = it.issue.map(|rate| Some(KnownIssueRate { rate, source: "by hand".to_owned(), profile: None }));
     Measured {
         name: it.name,
         paper: OF_PAPER.iter().find(|(name, _)| *name == it.name).map(|(_, paper)| *paper),
-        composition: Composition::of(ipa, &shares, &by_cell),
+        variants: vec![(shares.clone(), composition.clone(), counted.clone()); VARIANTS.len()],
+        composition,
         shares,
-        counted: Counted { ends: by_cell, ..Counted::default() },
+        counted,
         issue,
         patterns: vec![ends(it.sdc[0]); PATTERNS.len()],
         coverage: Coverage { worlds: 100, below: 2, above: 3 },
