@@ -22,7 +22,7 @@ pub struct Executed {
     pub left_out: BTreeMap<&'static str, u64>,
 }
 
-/// What is executed.
+/// Executed instructions by kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// By kernel.
@@ -101,7 +101,7 @@ impl Shares {
         Ok(shares)
     }
 
-    /// What is executed without a group that no type stands for, as on a machine that has no such instructions.
+    /// The shares without a group that no type stands for, as on a machine that has no such instructions.
     #[must_use]
     pub fn without(&self, group: &str) -> Self {
         let mut shares = self.clone();

@@ -4,6 +4,7 @@ mod monte_carlo;
 mod plots;
 mod questions;
 mod sentences;
+mod sizes;
 mod statements;
 mod survey;
 mod tables;
@@ -17,6 +18,7 @@ use study::Table;
 
 use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use questions::Questions;
+use sizes::SizedWorkload;
 use survey::{Measured, Sizes};
 
 /// The page.
@@ -29,6 +31,7 @@ pub static PAGE: MethodPage = MethodPage {
             count: 1068,
             about: "each type and manifestation; 1068 know every chance to ±3 %",
         },
+        PageCampaign { name: "size", count: 1068, about: "each type and manifestation at another size" },
         PageCampaign { name: "pattern", count: 3000, about: "each pattern of bits and lanes" },
         PageCampaign { name: "worlds", count: 1000, about: "how often a measurement is made up to check its interval" },
     ],
@@ -37,16 +40,18 @@ pub static PAGE: MethodPage = MethodPage {
 
 fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
     let runs = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
+    let size = runs("size");
     let sizes = Sizes { cell: runs("cell"), pattern: runs("pattern"), worlds: runs("worlds") };
     let all = survey::survey(shop, &sizes, only)?;
     if only.is_some() {
         return Ok(Vec::new());
     }
     let ipa = IpaTable::named("K40").map_err(StudyError::Words)?;
-    Ok(pieces(&all, &ipa))
+    let sized = sizes::measure(shop, size)?;
+    Ok(pieces(&all, &sized, &ipa))
 }
 
-fn pieces(all: &[Measured], ipa: &IpaTable) -> Pieces {
+fn pieces(all: &[Measured], sized: &[SizedWorkload], ipa: &IpaTable) -> Pieces {
     let questions = Questions::of(all, ipa);
     let mut parts = statements::statements(all, ipa, &questions);
     let differing = variants::mark(&mut parts, all, ipa);
@@ -54,6 +59,7 @@ fn pieces(all: &[Measured], ipa: &IpaTable) -> Pieces {
     let said = sentences::sentences(all, ipa, &questions, &parts);
     pieces.extend(said.into_iter().map(|(name, text)| (name, Piece::Text(text))));
     pieces.push(("say-variants", Piece::Text(variants::sentence(&parts, differing, all))));
+    pieces.push(("say-sizes", Piece::Text(sizes::sentence(all, sized))));
     pieces.extend(parts.iter().map(|part| (part.name, Piece::Table(part.table()))));
     let tables: Vec<(&str, Table)> = vec![
         ("strikes", tables::strikes(ipa)),
@@ -68,6 +74,7 @@ fn pieces(all: &[Measured], ipa: &IpaTable) -> Pieces {
         ("kernels", tables::kernels(all)),
         ("patterns", tables::patterns(all)),
         ("variants", variants::table(all)),
+        ("sizes", sizes::table(all, sized)),
     ];
     pieces.extend(tables.into_iter().map(|(name, table)| (name, Piece::Table(table))));
     pieces.extend(plots::plots(all, ipa).into_iter().map(|(name, plot)| (name, Piece::Plot(plot))));

@@ -73,8 +73,7 @@ pub(super) const PATTERNS: [(&str, &str, &str); 5] = [
     ("the same, in whole warps: a random value", "0.4*flip@warp|0.6*random@warp", "thread"),
 ];
 
-/// Choices of ours that rates may hang on beside those of [`Measured::composition`], which are the paper's: any difference of an output
-/// counts, and all instructions of PTX are counted.
+/// Choices beside the paper's, by which any difference of an output counts, and all instructions of PTX are counted.
 pub(super) const VARIANTS: [&str; 3] = ["six digits", "the workload's criterion", "no parameter loads"];
 
 /// Instructions of PTX that a machine has none of: it reads parameters as operands.
@@ -90,6 +89,8 @@ pub(super) struct Measured {
     pub(super) name: &'static str,
     /// Its name in the paper, if it stands for one of its programs.
     pub(super) paper: Option<&'static str>,
+    /// Thread instructions of the run without a fault.
+    pub(super) instructions: u64,
     /// What it executes.
     pub(super) shares: Shares,
     /// Its rates for one issued instruction in each cycle.
@@ -102,7 +103,7 @@ pub(super) struct Measured {
     pub(super) patterns: Vec<OutcomeCounts>,
     /// How often the interval of the SDC rate held the truth.
     pub(super) coverage: Coverage,
-    /// By [`VARIANTS`], what is executed, its rates, and what rows came to.
+    /// By [`VARIANTS`]: executed instructions, rates, and counts of rows.
     pub(super) variants: Vec<(Shares, Composition, Counted)>,
 }
 
@@ -200,7 +201,19 @@ pub(super) fn survey(
         }
         let digest = campaign::Subject::digest(&**capsule).to_owned();
         let issue = [0, 1].map(|at: usize| profiles[at].of(name, &digest));
-        all.push(Measured { name, paper, shares, composition, counted, issue, patterns, coverage, variants });
+        let instructions = capsule.golden_run().thread_instructions();
+        all.push(Measured {
+            name,
+            paper,
+            instructions,
+            shares,
+            composition,
+            counted,
+            issue,
+            patterns,
+            coverage,
+            variants,
+        });
     }
     Ok(all)
 }

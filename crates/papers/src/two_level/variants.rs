@@ -42,7 +42,7 @@ pub(super) fn mark(parts: &mut [Part], all: &[Measured], ipa: &IpaTable) -> usiz
     differing
 }
 
-/// What the variants change, in a sentence.
+/// A sentence about the variants.
 pub(super) fn sentence(parts: &[Part], differing: usize, all: &[Measured]) -> String {
     let asked: usize = parts.iter().map(|part| part.statements.len()).sum();
     let covered = by_variant(all).into_iter().map(|workloads| {

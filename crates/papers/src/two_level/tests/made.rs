@@ -56,6 +56,7 @@ pub(super) fn workload(it: &Said, ipa: &IpaTable) -> Measured {
     Measured {
         name: it.name,
         paper: OF_PAPER.iter().find(|(name, _)| *name == it.name).map(|(_, paper)| *paper),
+        instructions: 1000,
         variants: vec![(shares.clone(), composition.clone(), counted.clone()); VARIANTS.len()],
         composition,
         shares,

@@ -68,7 +68,7 @@ fn every_statement_has_a_rule_and_the_page_has_all_of_them() {
         checks::are_judged(slice::from_ref(part));
     }
     checks::are_in(include_str!("../../../../../docs/methods/two-level.md"), &parts);
-    checks::fill(&PAGE, &pieces(&all, &ipa));
+    checks::fill(&PAGE, &pieces(&all, &[], &ipa));
 }
 
 #[test]
