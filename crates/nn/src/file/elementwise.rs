@@ -48,8 +48,7 @@ impl FloatReading<'_> {
         let inputs = self.pair(node, attributes)?;
         let shapes = inputs.map(|read| self.tensors[read.tensor].shape);
         let is_gate = |gate: usize| {
-            let has_rows = !inputs[gate].flattened && !self.tensors[inputs[gate].tensor].flat;
-            has_rows && shapes[gate] == Shape { height: 1, width: 1, ..shapes[1 - gate] }
+            !self.is_line(inputs[gate]) && shapes[gate] == Shape { height: 1, width: 1, ..shapes[1 - gate] }
         };
         if shapes[0] != shapes[1] && !is_gate(0) && !is_gate(1) {
             let size = |shape: Shape| format!("{} x {} x {}", shape.channels, shape.height, shape.width);
@@ -111,9 +110,8 @@ impl FloatReading<'_> {
         let read = self.source(node, 0, attributes)?;
         let tensor = self.tensors[read.tensor];
         let axis = attributes.find("axis").and_then(|attribute| attribute.i);
-        let is_line = tensor.flat || read.flattened;
         // The last dimension is that of the channels, or there is one row and one column, and the axis says the channels.
-        let is_of_channels = if is_line { matches!(axis, None | Some(1 | -1)) } else { axis == Some(1) };
+        let is_of_channels = if self.is_line(read) { matches!(axis, None | Some(1 | -1)) } else { axis == Some(1) };
         if tensor.shape.positions() != 1 || !is_of_channels {
             let said = axis.map_or_else(|| "no axis".to_owned(), |axis| format!("the axis {axis}"));
             let what = format!(
@@ -170,12 +168,12 @@ impl FloatReading<'_> {
         node.input.iter().take(2).position(|input| self.constants.has(input))
     }
 
-    /// Two tensors that are both flattened, or neither.
+    /// Two tensors that both have rows and columns, or neither.
     fn pair(&self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<[Read; 2], FileError> {
         let pair = [self.source(node, 0, attributes)?, self.source(node, 1, attributes)?];
-        match pair[0].flattened == pair[1].flattened {
+        match self.is_line(pair[0]) == self.is_line(pair[1]) {
             true => Ok(pair),
-            false => Err(content(&attributes.1, "one of its inputs has rows and columns, and the other is flattened")),
+            false => Err(content(&attributes.1, "one of its inputs has rows and columns, and the other has none")),
         }
     }
 

@@ -196,6 +196,11 @@ impl<'f> FloatReading<'f> {
         self.read(node, self.layers.len(), false);
     }
 
+    /// Whether a tensor has no rows and columns in the file.
+    pub(super) fn is_line(&self, read: Read) -> bool {
+        read.flattened || self.tensors[read.tensor].flat
+    }
+
     /// The layer that made a tensor which nothing else reads, and after which no activation stands yet.
     pub(super) fn joined(&mut self, read: Read) -> Option<&mut FloatLayer> {
         let layer = self.layers.get_mut(read.tensor.checked_sub(1)?)?;
@@ -255,8 +260,8 @@ impl<'f> FloatReading<'f> {
 
     fn dense(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
-        let FloatTensor { shape, flat } = self.tensors[read.tensor];
-        if !(flat || read.flattened) {
+        let shape = self.tensors[read.tensor].shape;
+        if !self.is_line(read) {
             return Err(content(&attributes.1, "it reads rows and columns; flatten them before it"));
         }
         attributes.expect("transA", 0)?;

@@ -232,19 +232,11 @@ impl Reading<'_> {
             let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
             return Err(content(&attributes.1, what));
         }
-        let kernel = attributes.list("kernel_shape", [rows, columns], 1)?;
-        let stride = attributes.list("strides", [1, 1], 1)?;
-        let [top, left, bottom, right] = attributes.list("pads", [0; 4], 0)?;
+        let (window, shape) = attributes.windows(input.shape, [rows, columns], [0; 4])?;
+        let Window { kernel, stride, pad, .. } = window;
         if kernel != [rows, columns] {
             return Err(content(&attributes.1, format!("`kernel_shape` {kernel:?} differs from weights of {dims:?}")));
         }
-        let windows =
-            |size: usize, pads: usize, axis: usize| Some((size + pads).checked_sub(kernel[axis])? / stride[axis] + 1);
-        let height = windows(input.shape.height, top + bottom, 0);
-        let width = windows(input.shape.width, left + right, 1);
-        let (Some(height), Some(width)) = (height, width) else {
-            return Err(content(&attributes.1, format!("its window {kernel:?} is larger than its input")));
-        };
         let per_group = filters / groups;
         let mut weights = vec![0; stored.len()];
         for (number, weight) in stored.into_iter().enumerate() {
@@ -260,11 +252,11 @@ impl Reading<'_> {
             Some(_) => return Err(content(&attributes.1, "filters on channels that were taken have a group each")),
         };
         let bias = self.bias(inputs, 8, filters)?;
-        let tensor = Tensor { shape: Shape { height, width, channels: filters }, flat: false, quantisation };
+        let tensor = Tensor { shape: Shape { channels: filters, ..shape }, flat: false, quantisation };
         let scales = each_channel(scales, tensor.shape.channels, attributes)?;
         let multipliers =
             scales.iter().map(|&scale| multiplier(input.quantisation, scale, tensor.quantisation)).collect();
-        let conv = Conv { kernel, stride, pad: [top, left], groups, weights, bias, multipliers, scales };
+        let conv = Conv { kernel, stride, pad, groups, weights, bias, multipliers, scales };
         self.keep(node, name, Operator::Conv(conv), vec![source], tensor);
         Ok(())
     }

@@ -68,7 +68,7 @@ pub struct FloatLayer {
     pub operator: FloatOperator,
     /// The tensors that it reads, by number.
     pub inputs: Vec<usize>,
-    /// What becomes of each number that it makes, before it is stored.
+    /// The function of each number that it makes, before it is stored.
     pub activation: Option<Activation>,
 }
 

@@ -152,7 +152,10 @@ fn what_cannot_be_computed_is_named_with_what_to_do() {
             vec![node("Mul", &["x", "pair"], "y", &[])],
             "the node `y`: a constant factor is one number, found [2] of them",
         ),
-        (vec![sizes(), node("Mul", &["x", "f"], "y", &[])], "has rows and columns, and the other is flattened"),
+        (
+            vec![sizes(), node("Mul", &["x", "f"], "y", &[])],
+            "one of its inputs has rows and columns, and the other has none",
+        ),
         (
             vec![node("MaxPool", &["x"], "m", &[list("kernel_shape", &[2, 2])]), node("Mul", &["x", "m"], "y", &[])],
             "the node `y`: it multiplies 2 x 3 x 3 by 2 x 2 x 2 (channels x rows x columns); expected equal sizes, or 1 row",
