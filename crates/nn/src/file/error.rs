@@ -21,8 +21,11 @@ pub(super) const OPERATORS: [&str; 9] = [
     "Concat",
 ];
 
+/// The operator that makes a constant, which counts as one of the file's own.
+pub(super) const CONSTANT: &str = "Constant";
+
 /// The operators on floating point that are read, besides those of [`ActivationFunction`].
-const FLOAT_OPERATORS: [&str; 13] = [
+const FLOAT_OPERATORS: [&str; 14] = [
     "Conv",
     "Gemm",
     "MatMul",
@@ -36,6 +39,7 @@ const FLOAT_OPERATORS: [&str; 13] = [
     "Reshape",
     "Pad",
     "Softmax",
+    CONSTANT,
 ];
 
 /// The operators on floating point that are read.

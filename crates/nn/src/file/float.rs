@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
 use super::constants::Constants;
-use super::error::{FileError, content, float_operators, node_name, unknown};
+use super::error::{CONSTANT, FileError, content, float_operators, node_name, unknown};
 use super::node::Attributes;
 use super::reading::input_of;
 use super::wire;
@@ -69,7 +69,8 @@ pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<Float
         return Err(FileError::FloatOperators { found });
     }
     let mut reading = FloatReading::begin(&graph)?;
-    for (number, node) in graph.node.iter().enumerate() {
+    let computes = |(_, node): &(usize, &NodeProto)| node.op_type.as_deref() != Some(CONSTANT);
+    for (number, node) in graph.node.iter().enumerate().filter(computes) {
         reading.node(number, node)?;
     }
     let output = graph.output.first().and_then(|output| output.name.clone()).unwrap_or_default();

@@ -135,20 +135,23 @@ fn larger(a: f32, b: f32) -> f32 {
 }
 
 /// The sums of a window: bias, then taps row by row, column by column, channel by channel.
+// Apart from its caller, whose other operators would take registers from its loop.
+#[inline(never)]
 fn convolve(conv: &FloatConv, (from, values): (Shape, &[f32]), (row, column): (usize, usize), sums: &mut [f32]) {
     let (per_group, channels_per_group) = (sums.len() / conv.groups, from.channels / conv.groups);
     let window = conv.window;
     sums.copy_from_slice(&conv.bias);
-    for (r, s) in (0..window.kernel[0]).flat_map(|r| (0..window.kernel[1]).map(move |s| (r, s))) {
-        let read = (window.tap_of(0, row, r, from.height), window.tap_of(1, column, s, from.width));
-        let (Some(y), Some(x)) = read else { continue };
-        let tap = r * window.kernel[1] + s;
-        let values = &values[(y * from.width + x) * from.channels..][..from.channels];
-        for (channel, value) in values.iter().enumerate() {
-            let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
-            let first = channel / channels_per_group * per_group;
-            for (sum, weight) in sums[first..][..per_group].iter_mut().zip(weights) {
-                *sum += value * weight;
+    for r in 0..window.kernel[0] {
+        let Some(y) = window.tap_of(0, row, r, from.height) else { continue };
+        for s in 0..window.kernel[1] {
+            let Some(x) = window.tap_of(1, column, s, from.width) else { continue };
+            let tap = r * window.kernel[1] + s;
+            let values = &values[(y * from.width + x) * from.channels..][..from.channels];
+            for (group, sums) in sums.chunks_mut(per_group).enumerate() {
+                for channel in group * channels_per_group..(group + 1) * channels_per_group {
+                    let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
+                    sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += values[channel] * weight);
+                }
             }
         }
     }

@@ -118,9 +118,12 @@ fn list(key: &str, values: &[i64]) -> Vec<u8> {
 
 /// A constant of floating point with one size.
 fn constant(name: &str, values: &[f32]) -> Vec<u8> {
+    data(5, &[tensor(values), data(8, name.as_bytes())].concat())
+}
+
+fn tensor(values: &[f32]) -> Vec<u8> {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let sizes = [number(1, values.len() as i64), number(2, 1)].concat();
-    data(5, &[sizes, data(8, name.as_bytes()), data(9, &bytes)].concat())
+    [number(1, values.len() as i64), number(2, 1), data(9, &bytes)].concat()
 }
 
 /// A file of nodes that read `x`, of 2 channels, 3 rows and 3 columns, and of which the last makes `y`.
@@ -190,13 +193,32 @@ fn what_cannot_be_computed_is_named_with_what_to_do() {
 }
 
 #[test]
-fn factors_may_stand_first_and_a_softmax_may_follow_an_average_without_being_flattened() {
+fn factors_may_stand_first_or_be_made_by_a_node_and_a_softmax_may_follow_an_average_without_being_flattened() {
     let read = |parts: &[Vec<u8>]| read_float("made", &file(parts), ValueFormat::Fp32).unwrap();
     let image: Vec<f32> = (0_u8..18).map(f32::from).collect();
     let halves = float_forward(&read(&[node("Mul", &["half", "x"], "y", &[])]), &image, None);
     assert!(halves.logits().iter().zip(&image).all(|(made, value)| *made == value / 2.0));
+    let attribute = [&b"\x0a\x05value"[..], &data(5, &tensor(&[0.5])), &number(20, 4)].concat();
+    let made = [node("Constant", &[], "c", &[attribute]), node("Mul", &["x", "c"], "y", &[])];
+    assert_eq!(float_forward(&read(&made), &image, None).logits(), halves.logits());
     let parts = [node("GlobalAveragePool", &["x"], "g", &[]), node("Softmax", &["g"], "y", &[whole("axis", 1)])];
     let shares = float_forward(&read(&parts), &image, None);
     let odd = 1.0_f32.exp() / (1.0 + 1.0_f32.exp());
     assert!((shares.logits()[1] - odd).abs() < 1e-6 && (shares.logits()[0] + odd - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn files_with_other_bytes_never_panic() {
+    let mut draws = Draws::new(9, 0);
+    let mut pick = |below: usize| draws.below(below as u64).unwrap() as usize;
+    for (file, _) in FILES {
+        for _ in 0..3000 {
+            let mut bytes = file.to_vec();
+            for _ in 0..=pick(3) {
+                let at = pick(bytes.len());
+                bytes[at] = pick(256) as u8;
+            }
+            let _ = read_float("damaged", &bytes, ValueFormat::Fp16);
+        }
+    }
 }
