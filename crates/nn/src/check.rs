@@ -88,9 +88,10 @@ fn check_conv(conv: &Conv, input: &Tensor, output: Shape) -> Result<(), String> 
 }
 
 pub(crate) fn check_window(window: Window, input: Shape, output: Shape) -> Result<(), String> {
-    let Window { kernel, stride, pad } = window;
-    if stride.contains(&0) || kernel.contains(&0) || kernel.iter().zip(pad).any(|(&size, pad)| pad >= size) {
-        return Err("strides and windows are at least 1, and padding is smaller than the window".to_owned());
+    let Window { kernel, stride, pad, dilation } = window;
+    let is_empty = [kernel, stride, dilation].iter().any(|sizes| sizes.contains(&0));
+    if is_empty || (0..2).any(|axis| pad[axis] >= window.extent(axis) || window.extent(axis) >= 1 << 31) {
+        return Err("strides, dilations and windows are at least 1, and padding is smaller than the window".to_owned());
     }
     // The window of the last row may begin within the input, and no later.
     let rows_fit = |axis: usize, size: usize, windows: usize| (windows - 1) * stride[axis] < size + pad[axis];

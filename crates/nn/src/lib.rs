@@ -23,6 +23,7 @@ mod check;
 pub mod delta;
 mod describe;
 pub mod detection;
+pub mod exponential;
 pub mod fault;
 mod fault_free;
 pub mod file;

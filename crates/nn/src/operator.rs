@@ -68,6 +68,8 @@ pub struct Window {
     pub stride: [usize; 2],
     /// Rows and columns above and to the left of the input.
     pub pad: [usize; 2],
+    /// Rows and columns from one that is read to the next: 1 of windows without holes.
+    pub dilation: [usize; 2],
 }
 
 /// Averages of windows.
@@ -229,17 +231,37 @@ impl Conv {
     /// Its windows.
     #[must_use]
     pub fn window(&self) -> Window {
-        Window { kernel: self.kernel, stride: self.stride, pad: self.pad }
+        Window { stride: self.stride, pad: self.pad, ..Window::plain(self.kernel) }
     }
 }
 
 impl Window {
+    /// A window without holes, over an input without padding, that moves by one row and one column.
+    #[must_use]
+    pub fn plain(kernel: [usize; 2]) -> Self {
+        Self { kernel, stride: [1, 1], pad: [0, 0], dilation: [1, 1] }
+    }
+
+    /// Rows (or columns) from the first that it reads to the last, both included; 0 of an empty one.
+    #[must_use]
+    pub fn extent(&self, axis: usize) -> usize {
+        let holes = self.kernel[axis].saturating_sub(1).saturating_mul(self.dilation[axis]);
+        holes.saturating_add(self.kernel[axis].min(1))
+    }
+
+    /// The row (or column) of the input that a window reads with its row (or column) `tap`; none in the padding, of an input of this
+    /// size.
+    #[must_use]
+    #[inline]
+    pub fn tap_of(&self, axis: usize, window: usize, tap: usize, size: usize) -> Option<usize> {
+        let at = (window * self.stride[axis] + tap * self.dilation[axis]).checked_sub(self.pad[axis])?;
+        (at < size).then_some(at)
+    }
+
     /// The positions of the input that the window of a row and a column reads.
     pub fn reads(self, row: usize, column: usize, from: Shape) -> impl Iterator<Item = usize> {
         let along = move |axis: usize, window: usize, size: usize| {
-            let first = window * self.stride[axis];
-            let taps = (first..first + self.kernel[axis]).filter_map(move |at| at.checked_sub(self.pad[axis]));
-            taps.take_while(move |&at| at < size)
+            (0..self.kernel[axis]).filter_map(move |tap| self.tap_of(axis, window, tap, size))
         };
         let columns = move |y: usize| along(1, column, from.width).map(move |x| y * from.width + x);
         along(0, row, from.height).flat_map(columns)
@@ -249,7 +271,7 @@ impl Window {
     #[must_use]
     #[inline]
     pub fn window_of(&self, axis: usize, at: usize, tap: usize, windows: usize) -> Option<usize> {
-        let from = (at + self.pad[axis]).checked_sub(tap)?;
+        let from = (at + self.pad[axis]).checked_sub(tap * self.dilation[axis])?;
         let window = from / self.stride[axis];
         (from.is_multiple_of(self.stride[axis]) && window < windows).then_some(window)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rten_onnx::onnx::{DataLocation, DataType, GraphProto, TensorProto};
 
-use super::error::{FileError, content};
+use super::error::{CONSTANT, FileError, content};
 use crate::arithmetic::Quantisation;
 
 /// The constants of a file by their names.
@@ -23,7 +23,12 @@ pub(super) struct Weights {
 impl<'f> Constants<'f> {
     pub(super) fn of(graph: &'f GraphProto) -> Self {
         let named = graph.initializer.iter().filter_map(|tensor| Some((tensor.name.as_deref()?, tensor)));
-        Self(named.collect())
+        let nodes = graph.node.iter().filter(|node| node.op_type.as_deref() == Some(CONSTANT));
+        let made = nodes.filter_map(|node| {
+            let tensor = node.attribute.iter().find_map(|attribute| attribute.t.as_ref())?;
+            Some((node.output.first()?.as_str(), tensor))
+        });
+        Self(named.chain(made).collect())
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

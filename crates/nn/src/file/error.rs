@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rten_onnx::onnx::{GraphProto, NodeProto};
 use rten_onnx::protobuf::ProtobufError;
 
+use crate::float::ActivationFunction;
 use crate::network::NetworkError;
 
 /// The operators that are read.
@@ -20,14 +21,15 @@ pub(super) const OPERATORS: [&str; 9] = [
     "Concat",
 ];
 
-/// The operators on floating point that are read.
-pub(super) const FLOAT_OPERATORS: [&str; 13] = [
+/// The operator that makes a constant, which counts as one of the file's own.
+pub(super) const CONSTANT: &str = "Constant";
+
+/// The operators on floating point that are read, besides those of [`ActivationFunction`].
+const FLOAT_OPERATORS: [&str; 14] = [
     "Conv",
     "Gemm",
     "MatMul",
     "Add",
-    "Relu",
-    "Clip",
     "BatchNormalization",
     "MaxPool",
     "AveragePool",
@@ -35,7 +37,16 @@ pub(super) const FLOAT_OPERATORS: [&str; 13] = [
     "Concat",
     "Flatten",
     "Reshape",
+    "Pad",
+    "Softmax",
+    CONSTANT,
 ];
+
+/// The operators on floating point that are read.
+pub(super) fn float_operators() -> Vec<&'static str> {
+    let functions = ActivationFunction::ALL.iter().map(|function| function.operator());
+    FLOAT_OPERATORS.into_iter().chain(functions).collect()
+}
 
 /// Why a file is no network that can be run.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +61,7 @@ pub enum FileError {
         found: Vec<(String, String, usize)>,
     },
     /// A file of floating point has operators that nothing here computes.
-    #[error("run the network in floating point: nothing here computes {}; it computes {}", list(found), FLOAT_OPERATORS.join(", "))]
+    #[error("run the network in floating point: nothing here computes {}; it computes {}", list(found), float_operators().join(", "))]
     FloatOperators {
         /// Their types, with a node of each and how many there are.
         found: Vec<(String, String, usize)>,

@@ -1,12 +1,13 @@
-//! Networks from ONNX files whose operators compute in floating point. Relu and Clip become the clamp of the layer before,
-//! and BatchNormalization its weights, where nothing else reads what that layer makes.
+//! Networks from ONNX files whose operators compute in floating point. Relu and its like become the activation of the layer before,
+//! and BatchNormalization its weights, where nothing else reads what that layer makes; zeros of Pad become padding of the Conv
+//! that reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
 use super::constants::Constants;
-use super::error::{FLOAT_OPERATORS, FileError, content, node_name, unknown};
+use super::error::{CONSTANT, FileError, content, float_operators, node_name, unknown};
 use super::node::Attributes;
 use super::reading::input_of;
 use super::wire;
@@ -14,7 +15,7 @@ use crate::float::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTens
 use crate::operator::{AveragePool, Shape, Window};
 
 /// The attributes that are read.
-const ATTRIBUTES: [&str; 20] = [
+const ATTRIBUTES: [&str; 22] = [
     "allowzero",
     "alpha",
     "auto_pad",
@@ -28,6 +29,7 @@ const ATTRIBUTES: [&str; 20] = [
     "kernel_shape",
     "max",
     "min",
+    "mode",
     "momentum",
     "pads",
     "storage_order",
@@ -35,6 +37,7 @@ const ATTRIBUTES: [&str; 20] = [
     "training_mode",
     "transA",
     "transB",
+    "value",
 ];
 
 /// Whether bytes are an ONNX file whose input is of floating point, and which quantises nothing.
@@ -61,15 +64,18 @@ pub(super) fn computes_in_floats(graph: &GraphProto) -> bool {
 /// something is missing or not finite, or when layers do not fit each other.
 pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<FloatNetwork, FileError> {
     let graph = wire::graph(bytes)?;
-    if let Some(found) = unknown(&graph, |operator| FLOAT_OPERATORS.contains(&operator)) {
+    let known = float_operators();
+    if let Some(found) = unknown(&graph, |operator| known.contains(&operator)) {
         return Err(FileError::FloatOperators { found });
     }
     let mut reading = FloatReading::begin(&graph)?;
-    for (number, node) in graph.node.iter().enumerate() {
+    let computes = |(_, node): &(usize, &NodeProto)| node.op_type.as_deref() != Some(CONSTANT);
+    for (number, node) in graph.node.iter().enumerate().filter(computes) {
         reading.node(number, node)?;
     }
     let output = graph.output.first().and_then(|output| output.name.clone()).unwrap_or_default();
-    if graph.output.len() != 1 || reading.known.get(&output).map(|read| read.tensor) != Some(reading.layers.len()) {
+    let is_last = |read: &Read| read.tensor == reading.layers.len() && read.around == [0; 4];
+    if graph.output.len() != 1 || !reading.known.get(&output).is_some_and(is_last) {
         return Err(content(
             format!("the output `{output}`"),
             "it is not what the last node makes, or not the only one",
@@ -80,20 +86,22 @@ pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<Float
 
 /// A tensor by a name of the file.
 #[derive(Clone, Copy)]
-struct Read {
-    tensor: usize,
+pub(super) struct Read {
+    pub(super) tensor: usize,
     /// Whether rows and columns were flattened into channels, channel by channel.
-    flattened: bool,
+    pub(super) flattened: bool,
     /// Whether one node reads it, and the network does not give it out.
     once: bool,
+    /// Zeros around it: rows above, columns to the left, rows below, columns to the right.
+    around: [usize; 4],
 }
 
-struct FloatReading<'f> {
-    constants: Constants<'f>,
+pub(super) struct FloatReading<'f> {
+    pub(super) constants: Constants<'f>,
     /// How often each name is read.
     readers: BTreeMap<&'f str, usize>,
-    tensors: Vec<FloatTensor>,
-    layers: Vec<FloatLayer>,
+    pub(super) tensors: Vec<FloatTensor>,
+    pub(super) layers: Vec<FloatLayer>,
     known: BTreeMap<String, Read>,
 }
 
@@ -106,7 +114,7 @@ impl<'f> FloatReading<'f> {
         for name in graph.node.iter().flat_map(|node| &node.input).chain(outputs) {
             *readers.entry(name.as_str()).or_insert(0) += 1;
         }
-        let input = Read { tensor: 0, flattened: false, once: false };
+        let input = Read { tensor: 0, flattened: false, once: false, around: [0; 4] };
         let tensors = vec![FloatTensor { shape, flat: false }];
         Ok(Self { constants, readers, tensors, layers: Vec::new(), known: BTreeMap::from([(name, input)]) })
     }
@@ -121,7 +129,7 @@ impl<'f> FloatReading<'f> {
             return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
         }
         let operator = node.op_type.as_deref().unwrap_or_default();
-        if ["Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat"].contains(&operator)
+        if ["Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat", "Pad"].contains(&operator)
             && let Some(read) =
                 node.input.iter().find(|input| self.known.get(*input).is_some_and(|read| read.flattened))
         {
@@ -131,8 +139,9 @@ impl<'f> FloatReading<'f> {
             "Conv" => self.conv(node, name, &attributes),
             "Gemm" | "MatMul" => self.dense(node, name, &attributes),
             "Add" => self.add(node, name, &attributes),
-            "Relu" => self.clamp(node, name, [0.0, f32::INFINITY], &attributes),
-            "Clip" => self.clip(node, name, &attributes),
+            "Mul" => self.multiply(node, name, &attributes),
+            "Softmax" => self.softmax(node, name, &attributes),
+            "Pad" => self.pad(node, &attributes),
             "BatchNormalization" => self.normalise(node, name, &attributes),
             "MaxPool" | "AveragePool" => self.pool(node, name, &attributes),
             "GlobalAveragePool" => {
@@ -143,25 +152,38 @@ impl<'f> FloatReading<'f> {
                 Ok(())
             }
             "Concat" => self.concat(node, name, &attributes),
-            _ => self.flatten(node, &attributes),
+            "Flatten" | "Reshape" => self.flatten(node, &attributes),
+            _ => self.function(node, name, &attributes),
         }
     }
 
-    fn source(&self, node: &NodeProto, which: usize, attributes: &Attributes<'_>) -> Result<Read, FileError> {
+    pub(super) fn source(
+        &self,
+        node: &NodeProto,
+        which: usize,
+        attributes: &Attributes<'_>,
+    ) -> Result<Read, FileError> {
         let input = node.input.get(which).map_or("", String::as_str);
-        self.known
-            .get(input)
-            .copied()
-            .ok_or_else(|| content(&attributes.1, format!("no node before it makes `{input}`")))
+        let read = self.known.get(input).copied();
+        let read = read.ok_or_else(|| content(&attributes.1, format!("no node before it makes `{input}`")))?;
+        if read.around != [0; 4] && node.op_type.as_deref() != Some("Conv") {
+            let what = format!("it reads `{input}`, which a Pad makes; a Conv reads such, and nothing else");
+            return Err(content(&attributes.1, what));
+        }
+        Ok(read)
     }
 
-    fn read(&mut self, node: &NodeProto, tensor: usize, flattened: bool) {
+    pub(super) fn read(&mut self, node: &NodeProto, tensor: usize, flattened: bool) {
+        self.read_padded(node, tensor, flattened, [0; 4]);
+    }
+
+    pub(super) fn read_padded(&mut self, node: &NodeProto, tensor: usize, flattened: bool, around: [usize; 4]) {
         let output = node.output.first().cloned().unwrap_or_default();
         let once = self.readers.get(output.as_str()) == Some(&1);
-        self.known.insert(output, Read { tensor, flattened, once });
+        self.known.insert(output, Read { tensor, flattened, once, around });
     }
 
-    fn keep(
+    pub(super) fn keep(
         &mut self,
         node: &NodeProto,
         name: String,
@@ -170,19 +192,24 @@ impl<'f> FloatReading<'f> {
         tensor: FloatTensor,
     ) {
         let opcode = node.op_type.clone().unwrap_or_default();
-        self.layers.push(FloatLayer { name, opcode, operator, inputs, clamp: None });
+        self.layers.push(FloatLayer { name, opcode, operator, inputs, activation: None });
         self.tensors.push(tensor);
         self.read(node, self.layers.len(), false);
     }
 
-    /// The layer that made a tensor which nothing else reads, and after which no clamp stands yet.
-    fn joined(&mut self, read: Read) -> Option<&mut FloatLayer> {
+    /// Whether a tensor has no rows and columns in the file.
+    pub(super) fn is_line(&self, read: Read) -> bool {
+        read.flattened || self.tensors[read.tensor].flat
+    }
+
+    /// The layer that made a tensor which nothing else reads, and after which no activation stands yet.
+    pub(super) fn joined(&mut self, read: Read) -> Option<&mut FloatLayer> {
         let layer = self.layers.get_mut(read.tensor.checked_sub(1)?)?;
-        (read.once && layer.clamp.is_none()).then_some(layer)
+        (read.once && layer.activation.is_none()).then_some(layer)
     }
 
     /// A constant with an element for each of some channels.
-    fn each(&self, name: &str, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
+    pub(super) fn each(&self, name: &str, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
         let (dims, values) = self.constants.finite(name)?;
         match values.len() == channels {
             true => Ok(values),
@@ -198,7 +225,7 @@ impl<'f> FloatReading<'f> {
     }
 
     fn conv(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let source = self.source(node, 0, attributes)?.tensor;
+        let Read { tensor: source, around, .. } = self.source(node, 0, attributes)?;
         let input = self.tensors[source].shape;
         let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
         let groups = usize::try_from(attributes.number("group", 1)).unwrap_or(0);
@@ -212,7 +239,7 @@ impl<'f> FloatReading<'f> {
             let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
             return Err(content(&attributes.1, what));
         }
-        let (window, shape) = attributes.windows(input, [rows, columns])?;
+        let (window, shape) = attributes.windows(input, [rows, columns], around)?;
         if window.kernel != [rows, columns] {
             let what = format!("`kernel_shape` {:?} differs from weights of {dims:?}", window.kernel);
             return Err(content(&attributes.1, what));
@@ -234,8 +261,8 @@ impl<'f> FloatReading<'f> {
 
     fn dense(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
-        let FloatTensor { shape, flat } = self.tensors[read.tensor];
-        if !(flat || read.flattened) {
+        let shape = self.tensors[read.tensor].shape;
+        if !self.is_line(read) {
             return Err(content(&attributes.1, "it reads rows and columns; flatten them before it"));
         }
         attributes.expect("transA", 0)?;
@@ -246,77 +273,11 @@ impl<'f> FloatReading<'f> {
         }
         let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
         let (weights, outputs) = attributes.dense_weights(&dims, stored, shape)?;
-        let window = Window { kernel: [shape.height, shape.width], stride: [1, 1], pad: [0, 0] };
+        let window = Window::plain([shape.height, shape.width]);
         let conv = FloatConv { window, groups: 1, weights, bias: self.bias(node, outputs, attributes)? };
         let tensor = FloatTensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true };
         self.keep(node, name, FloatOperator::Dense(conv), vec![read.tensor], tensor);
         Ok(())
-    }
-
-    /// The sum of two tensors; of a product and a constant, it is the bias of the product.
-    fn add(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let constant = node.input.iter().position(|input| self.constants.has(input));
-        let Some(constant) = constant else {
-            let (a, b) = (self.source(node, 0, attributes)?, self.source(node, 1, attributes)?);
-            if a.flattened != b.flattened {
-                return Err(content(
-                    &attributes.1,
-                    "one of its inputs has rows and columns, and the other is flattened",
-                ));
-            }
-            self.keep(node, name, FloatOperator::Add, vec![a.tensor, b.tensor], self.tensors[a.tensor]);
-            self.read(node, self.layers.len(), a.flattened);
-            return Ok(());
-        };
-        let read = self.source(node, 1 - constant.min(1), attributes)?;
-        let channels = self.tensors[read.tensor].shape.channels;
-        let summands = self.each(&node.input[constant], channels, attributes)?;
-        match self.joined(read).map(|layer| &mut layer.operator) {
-            Some(FloatOperator::Dense(conv)) if conv.bias.iter().all(|&bias| bias == 0.0) => conv.bias = summands,
-            _ => return Err(content(&attributes.1, "a constant is added to what a MatMul makes, and to nothing else")),
-        }
-        self.read(node, read.tensor, read.flattened);
-        Ok(())
-    }
-
-    fn clamp(
-        &mut self,
-        node: &NodeProto,
-        name: String,
-        bounds: [f32; 2],
-        attributes: &Attributes<'_>,
-    ) -> Result<(), FileError> {
-        let read = self.source(node, 0, attributes)?;
-        if let Some(layer) = self.joined(read) {
-            layer.clamp = Some(bounds);
-            self.read(node, read.tensor, read.flattened);
-            return Ok(());
-        }
-        self.keep(node, name, FloatOperator::Clamp, vec![read.tensor], self.tensors[read.tensor]);
-        if let Some(layer) = self.layers.last_mut() {
-            layer.clamp = Some(bounds);
-        }
-        self.read(node, self.layers.len(), read.flattened);
-        Ok(())
-    }
-
-    /// Bounds are inputs, or attributes in old files.
-    fn clip(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let bound = |at: usize, key: &str, default: f32| match node.input.get(at).map_or("", String::as_str) {
-            "" => Ok(attributes.find(key).and_then(|attribute| attribute.f).unwrap_or(default)),
-            name => match self.constants.floats(name)?[..] {
-                [bound] => Ok(bound),
-                _ => Err(content(&attributes.1, format!("`{name}` is not one number"))),
-            },
-        };
-        let bounds = [bound(1, "min", f32::NEG_INFINITY)?, bound(2, "max", f32::INFINITY)?];
-        if bounds[0] > bounds[1] || bounds.iter().any(|bound| bound.is_nan()) {
-            return Err(content(
-                &attributes.1,
-                format!("expected bounds of which the first is the lower, found {bounds:?}"),
-            ));
-        }
-        self.clamp(node, name, bounds, attributes)
     }
 
     /// Folded into the convolution before it; a depthwise convolution of its own where there is none.
@@ -331,7 +292,7 @@ impl<'f> FloatReading<'f> {
         let factors: Vec<f32> =
             scale.iter().zip(&variance).map(|(scale, variance)| scale / (variance + epsilon).sqrt()).collect();
         let moved = |bias: f32, channel: usize| (bias - mean[channel]) * factors[channel] + shift[channel];
-        let window = Window { kernel: [1, 1], stride: [1, 1], pad: [0, 0] };
+        let window = Window::plain([1, 1]);
         if let Some(FloatOperator::Conv(conv)) = self.joined(read).map(|layer| &mut layer.operator) {
             let per_group = channels / conv.groups;
             let inputs = conv.weights.len() / (conv.window.kernel[0] * conv.window.kernel[1] * per_group);
@@ -355,7 +316,7 @@ impl<'f> FloatReading<'f> {
     fn pool(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let source = self.source(node, 0, attributes)?.tensor;
         attributes.expect("storage_order", 0)?;
-        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2])?;
+        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2], [0; 4])?;
         let counts_padding = attributes.number("count_include_pad", 0) != 0;
         let operator = match node.op_type.as_deref() {
             Some("MaxPool") => FloatOperator::MaxPool(window),

@@ -2,6 +2,7 @@
 
 mod constants;
 mod duplicates;
+mod elementwise;
 mod error;
 mod float;
 mod node;

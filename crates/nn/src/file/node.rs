@@ -28,7 +28,7 @@ const ATTRIBUTES: [&str; 14] = [
 ];
 
 /// The largest window, stride and padding.
-const MOST: i64 = 1 << 15;
+pub(super) const MOST: i64 = 1 << 15;
 
 /// The attributes of a node.
 pub(super) struct Attributes<'n>(pub(super) &'n NodeProto, pub(super) String);
@@ -118,6 +118,10 @@ impl<'n> Attributes<'n> {
             [1, 1] => Ok(()),
             _ => Err(content(&self.1, format!("`dilations`: expected 1 and 1, found {found:?}"))),
         })?;
+        self.pads_in_numbers()
+    }
+
+    fn pads_in_numbers(&self) -> Result<(), FileError> {
         if let Some(auto) = self.find("auto_pad").and_then(|attribute| attribute.s.as_deref())
             && auto != "NOTSET"
         {
@@ -126,21 +130,36 @@ impl<'n> Attributes<'n> {
         Ok(())
     }
 
-    /// The windows over an input, of these rows and columns if nothing is said, and the size of what they make.
-    pub(super) fn windows(&self, input: Shape, kernel: [usize; 2]) -> Result<(Window, Shape), FileError> {
-        self.plain_windows()?;
+    /// The windows over an input, of these rows and columns if nothing is said, and the size of what they make. The input has `around`
+    /// it rows above, columns to the left, rows below and columns to the right, besides the node's own padding.
+    pub(super) fn windows(
+        &self,
+        input: Shape,
+        kernel: [usize; 2],
+        around: [usize; 4],
+    ) -> Result<(Window, Shape), FileError> {
+        self.pads_in_numbers()?;
         self.expect("ceil_mode", 0)?;
-        let kernel = self.list("kernel_shape", kernel, 1)?;
-        let stride = self.list("strides", [1, 1], 1)?;
-        let [top, left, bottom, right] = self.list("pads", [0; 4], 0)?;
+        let pads = self.list("pads", [0; 4], 0)?;
+        let [top, left, bottom, right] = [0, 1, 2, 3].map(|side| pads[side] + around[side]);
+        let window = Window {
+            kernel: self.list("kernel_shape", kernel, 1)?,
+            stride: self.list("strides", [1, 1], 1)?,
+            pad: [top, left],
+            dilation: self.list("dilations", [1, 1], 1)?,
+        };
         let windows = |size: usize, pads: usize, axis: usize| {
-            Some((size + pads).checked_sub(kernel[axis])?.checked_div(stride[axis])? + 1)
+            Some((size + pads).checked_sub(window.extent(axis))?.checked_div(window.stride[axis])? + 1)
         };
         let height = windows(input.height, top + bottom, 0);
         let (Some(height), Some(width)) = (height, windows(input.width, left + right, 1)) else {
-            return Err(content(&self.1, format!("windows of {kernel:?} are larger than their input")));
+            let what = format!(
+                "windows of {:?} with dilations of {:?} are larger than their input",
+                window.kernel, window.dilation
+            );
+            return Err(content(&self.1, what));
         };
-        Ok((Window { kernel, stride, pad: [top, left] }, Shape { height, width, ..input }))
+        Ok((window, Shape { height, width, ..input }))
     }
 
     /// What has to be as it usually is.
@@ -213,19 +232,11 @@ impl Reading<'_> {
             let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
             return Err(content(&attributes.1, what));
         }
-        let kernel = attributes.list("kernel_shape", [rows, columns], 1)?;
-        let stride = attributes.list("strides", [1, 1], 1)?;
-        let [top, left, bottom, right] = attributes.list("pads", [0; 4], 0)?;
+        let (window, shape) = attributes.windows(input.shape, [rows, columns], [0; 4])?;
+        let Window { kernel, stride, pad, .. } = window;
         if kernel != [rows, columns] {
             return Err(content(&attributes.1, format!("`kernel_shape` {kernel:?} differs from weights of {dims:?}")));
         }
-        let windows =
-            |size: usize, pads: usize, axis: usize| Some((size + pads).checked_sub(kernel[axis])? / stride[axis] + 1);
-        let height = windows(input.shape.height, top + bottom, 0);
-        let width = windows(input.shape.width, left + right, 1);
-        let (Some(height), Some(width)) = (height, width) else {
-            return Err(content(&attributes.1, format!("its window {kernel:?} is larger than its input")));
-        };
         let per_group = filters / groups;
         let mut weights = vec![0; stored.len()];
         for (number, weight) in stored.into_iter().enumerate() {
@@ -241,11 +252,11 @@ impl Reading<'_> {
             Some(_) => return Err(content(&attributes.1, "filters on channels that were taken have a group each")),
         };
         let bias = self.bias(inputs, 8, filters)?;
-        let tensor = Tensor { shape: Shape { height, width, channels: filters }, flat: false, quantisation };
+        let tensor = Tensor { shape: Shape { channels: filters, ..shape }, flat: false, quantisation };
         let scales = each_channel(scales, tensor.shape.channels, attributes)?;
         let multipliers =
             scales.iter().map(|&scale| multiplier(input.quantisation, scale, tensor.quantisation)).collect();
-        let conv = Conv { kernel, stride, pad: [top, left], groups, weights, bias, multipliers, scales };
+        let conv = Conv { kernel, stride, pad, groups, weights, bias, multipliers, scales };
         self.keep(node, name, Operator::Conv(conv), vec![source], tensor);
         Ok(())
     }
@@ -287,7 +298,7 @@ impl Reading<'_> {
         let source = self.moved(node, 0, attributes)?;
         attributes.expect("storage_order", 0)?;
         let input = self.tensors[source].clone();
-        let (window, shape) = attributes.windows(input.shape, [0; 2])?;
+        let (window, shape) = attributes.windows(input.shape, [0; 2], [0; 4])?;
         self.keep(node, name, Operator::MaxPool(window), vec![source], Tensor { shape, ..input });
         Ok(())
     }
@@ -296,7 +307,7 @@ impl Reading<'_> {
         let source = self.tensor(&name, &node.input, 0)?;
         let quantisation = self.constants.quantisation(&node.input, 3)?;
         attributes.expect("channels_last", 0)?;
-        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2])?;
+        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2], [0; 4])?;
         let counts_padding = attributes.number("count_include_pad", 0) != 0;
         let tensor = Tensor { shape, flat: false, quantisation };
         self.keep(node, name, Operator::AveragePool(AveragePool { window, counts_padding }), vec![source], tensor);

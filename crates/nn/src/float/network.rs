@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::activation::Activation;
 use super::format::ValueFormat;
 use crate::check::check_window;
 use crate::hit::{INPUTS, LayerOperand};
@@ -40,6 +41,8 @@ pub enum FloatOperator {
     Dense(FloatConv),
     /// Adds two tensors.
     Add,
+    /// Multiplies two tensors; one of them may have a number for each channel, which is that of all positions.
+    Multiply,
     /// The largest of each channel in each window.
     MaxPool(Window),
     /// The average of each channel in each window.
@@ -48,8 +51,10 @@ pub enum FloatOperator {
     Concat,
     /// The average of each channel over all positions.
     GlobalAverage,
-    /// The value itself, of which the clamp makes something.
-    Clamp,
+    /// The share of each channel's exponential in those of its position.
+    Softmax,
+    /// The value itself, of which the activation makes something.
+    Identity,
 }
 
 /// A step of the network, which makes one tensor.
@@ -63,8 +68,8 @@ pub struct FloatLayer {
     pub operator: FloatOperator,
     /// The tensors that it reads, by number.
     pub inputs: Vec<usize>,
-    /// The bounds of what it makes: Relu or Clip.
-    pub clamp: Option<[f32; 2]>,
+    /// The function of each number that it makes, before it is stored.
+    pub activation: Option<Activation>,
 }
 
 /// Layers in an order in which each follows what it reads.
@@ -88,7 +93,9 @@ impl FloatLayer {
             FloatOperator::Add => "add",
             FloatOperator::MaxPool(_) | FloatOperator::AveragePool(_) | FloatOperator::GlobalAverage => "pool",
             FloatOperator::Concat => "concat",
-            FloatOperator::Clamp => "clamp",
+            FloatOperator::Multiply => "mul",
+            FloatOperator::Softmax => "softmax",
+            FloatOperator::Identity => "activation",
         }
     }
 
@@ -218,7 +225,13 @@ fn check(layer: &FloatLayer, inputs: &[Shape], output: Shape) -> Result<(), Stri
         FloatOperator::GlobalAverage => {
             inputs.len() == 1 && output == Shape { height: 1, width: 1, channels: first.channels }
         }
-        FloatOperator::Clamp => inputs.len() == 1 && first == output,
+        FloatOperator::Multiply => {
+            let each_channel = Shape { height: 1, width: 1, ..output };
+            inputs.len() == 2
+                && inputs.contains(&output)
+                && inputs.iter().all(|shape| [output, each_channel].contains(shape))
+        }
+        FloatOperator::Softmax | FloatOperator::Identity => inputs.len() == 1 && first == output,
     };
     match (fits, layer.window()) {
         (false, _) => Err(misfit()),

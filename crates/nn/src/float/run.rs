@@ -180,6 +180,7 @@ fn touch(network: &FloatNetwork, number: usize, input: usize, at: usize, marks: 
         (&network.layers()[number], network.tensors()[input].shape, network.tensors()[number + 1].shape);
     match (&layer.operator, layer.window()) {
         (FloatOperator::GlobalAverage, _) => marks.fill(true),
+        (FloatOperator::Multiply, _) if from.positions() < to.positions() => marks.fill(true),
         (_, None) => marks[at] = true,
         (_, Some(window)) => {
             let (y, x) = (at / from.width, at % from.width);

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
+use super::activation::Activation;
 use super::format::ValueFormat;
 use super::network::{FloatConv, FloatNetwork, FloatOperator};
+use crate::exponential::softmax;
 use crate::hit::{HitBits, LayerOperand, Place, strike_bits};
 use crate::operator::Shape;
 
 /// A layer with what it reads, both as a fault leaves them.
 pub(super) struct FloatStep<'a> {
     format: ValueFormat,
-    clamp: Option<[f32; 2]>,
+    activation: Option<Activation>,
     operator: Cow<'a, FloatOperator>,
     inputs: Vec<(Shape, Cow<'a, [f32]>)>,
     to: Shape,
@@ -55,7 +57,7 @@ impl<'a> FloatStep<'a> {
                 LayerOperand::Out => {}
             }
         }
-        Self { format, clamp: layer.clamp, operator, inputs, to: network.tensors()[number + 1].shape }
+        Self { format, activation: layer.activation, operator, inputs, to: network.tensors()[number + 1].shape }
     }
 
     /// The bits of what an input has at a position differ from those of other values.
@@ -106,11 +108,24 @@ impl<'a> FloatStep<'a> {
                     self.inputs.iter().flat_map(|(shape, values)| &values[at * shape.channels..][..shape.channels]);
                 out.iter_mut().zip(channels).for_each(|(made, value)| *made = *value);
             }
-            FloatOperator::Clamp => out.copy_from_slice(&values[at * self.to.channels..][..self.to.channels]),
+            FloatOperator::Multiply => {
+                out.fill(1.0);
+                for (shape, values) in &self.inputs {
+                    let factors = &values[at % shape.positions() * shape.channels..];
+                    out.iter_mut().zip(factors).for_each(|(made, factor)| *made *= factor);
+                }
+            }
+            FloatOperator::Softmax | FloatOperator::Identity => {
+                out.copy_from_slice(&values[at * self.to.channels..][..self.to.channels]);
+                if matches!(*self.operator, FloatOperator::Softmax) {
+                    softmax(out);
+                }
+            }
         }
-        for made in out {
-            *made = self.format.kept(self.clamp.map_or(*made, |bounds| clamped(*made, bounds)));
+        if let Some(activation) = self.activation {
+            activation.apply(out);
         }
+        out.iter_mut().for_each(|made| *made = self.format.kept(*made));
     }
 }
 
@@ -119,33 +134,24 @@ fn larger(a: f32, b: f32) -> f32 {
     if a.is_nan() || a >= b { a } else { b }
 }
 
-/// The nearest value within bounds; NaN stays.
-fn clamped(value: f32, [low, high]: [f32; 2]) -> f32 {
-    if value < low {
-        low
-    } else if value > high {
-        high
-    } else {
-        value
-    }
-}
-
 /// The sums of a window: bias, then taps row by row, column by column, channel by channel.
+// Apart from its caller, whose other operators would take registers from its loop.
+#[inline(never)]
 fn convolve(conv: &FloatConv, (from, values): (Shape, &[f32]), (row, column): (usize, usize), sums: &mut [f32]) {
     let (per_group, channels_per_group) = (sums.len() / conv.groups, from.channels / conv.groups);
     let window = conv.window;
     sums.copy_from_slice(&conv.bias);
-    for (r, s) in (0..window.kernel[0]).flat_map(|r| (0..window.kernel[1]).map(move |s| (r, s))) {
-        let y = (row * window.stride[0] + r).checked_sub(window.pad[0]).filter(|&y| y < from.height);
-        let x = (column * window.stride[1] + s).checked_sub(window.pad[1]).filter(|&x| x < from.width);
-        let (Some(y), Some(x)) = (y, x) else { continue };
-        let tap = r * window.kernel[1] + s;
-        let values = &values[(y * from.width + x) * from.channels..][..from.channels];
-        for (channel, value) in values.iter().enumerate() {
-            let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
-            let first = channel / channels_per_group * per_group;
-            for (sum, weight) in sums[first..][..per_group].iter_mut().zip(weights) {
-                *sum += value * weight;
+    for r in 0..window.kernel[0] {
+        let Some(y) = window.tap_of(0, row, r, from.height) else { continue };
+        for s in 0..window.kernel[1] {
+            let Some(x) = window.tap_of(1, column, s, from.width) else { continue };
+            let tap = r * window.kernel[1] + s;
+            let values = &values[(y * from.width + x) * from.channels..][..from.channels];
+            for (group, sums) in sums.chunks_mut(per_group).enumerate() {
+                for channel in group * channels_per_group..(group + 1) * channels_per_group {
+                    let weights = &conv.weights[(tap * from.channels + channel) * per_group..][..per_group];
+                    sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += values[channel] * weight);
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use fault::Model;
 
 use super::model::{LanguageModel, Parameters};
 use super::parts::{self, ModelShape};
-use super::real::{exp, gelu};
+use crate::exponential::{exp, gelu};
 use crate::float::ValueFormat;
 use crate::hit::HitBits;
 

@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //!
-//! - Sums are added up in one order ([`decode`]), and exponentials are our own ([`real`]): results repeat to the last bit.
+//! - Sums are added up in one order ([`decode`]), and exponentials are our own ([`exponential`](crate::exponential)): results repeat to the last bit.
 //! - A run that starts from the keys and values of the golden run equals one that starts from the prompt, to the last bit.
 
 mod bundled;
@@ -23,7 +23,6 @@ mod outputs;
 mod parts;
 mod population;
 pub mod prompts;
-pub mod real;
 pub mod safetensors;
 mod target;
 

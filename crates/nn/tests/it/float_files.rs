@@ -58,9 +58,9 @@ fn refused(file: &[u8], format: ValueFormat) -> String {
 fn files_that_cannot_be_run_are_answered_with_what_was_expected() {
     assert!(is_float(FILE) && !is_float(NETWORKS[0].file));
     // An operator that is unknown is named with a node, and how many there are.
-    let unknown = replaced(b"\x22\x04Relu", b"\x22\x04Tanh");
+    let unknown = replaced(b"\x22\x04Relu", b"\x22\x04Sqrt");
     let said = refused(&unknown, ValueFormat::Fp32);
-    assert!(said.contains("nothing here computes `Tanh` (node `c1.relu`; 7 of them); it computes Conv"), "{said}");
+    assert!(said.contains("nothing here computes `Sqrt` (node `c1.relu`; 7 of them); it computes Conv"), "{said}");
     // Columns without a number: the name of a size, which is empty.
     let dynamic = replaced(b"\x0a\x02\x08\x1c\x0a\x02\x08\x1c", b"\x0a\x02\x08\x1c\x0a\x02\x12\x00");
     let said = refused(&dynamic, ValueFormat::Fp32);
@@ -84,10 +84,10 @@ fn files_that_cannot_be_run_are_answered_with_what_was_expected() {
 #[test]
 fn a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_made() {
     let shape = Shape { height: 60_000, width: 60_000, channels: 1 };
-    let window = Window { kernel: [1, 1], stride: [1, 1], pad: [0, 0] };
+    let window = Window::plain([1, 1]);
     let conv = FloatConv { window, groups: 1, weights: vec![1.0], bias: vec![0.0] };
     let operator = FloatOperator::Conv(conv);
-    let layer = FloatLayer { name: "c".into(), opcode: "Conv".into(), operator, inputs: vec![0], clamp: None };
+    let layer = FloatLayer { name: "c".into(), opcode: "Conv".into(), operator, inputs: vec![0], activation: None };
     let tensors = vec![FloatTensor { shape, flat: false }; 2];
     let said = FloatNetwork::new("large".into(), ValueFormat::Fp32, tensors, vec![layer]).unwrap_err().to_string();
     assert!(said.contains("take 28800000004 bytes, and may take 4294967296 bytes"), "{said}");

@@ -5,7 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use campaign::{CampaignEnd, Choices, Engine, Finding, Planner, Row, SelectionWords, run_in_memory};
 use fault::ModelKind;
-use nn::float::{FloatConv, FloatDelta, FloatLayer, FloatNetwork, FloatOperator, FloatRun, FloatTensor, float_forward};
+use nn::float::{
+    Activation, ActivationFunction, FloatConv, FloatDelta, FloatLayer, FloatNetwork, FloatOperator, FloatRun,
+    FloatTensor, float_forward,
+};
 use nn::hit::{Hit, LayerOperand, Place};
 use nn::network::{AveragePool, Shape, Window};
 use nn::{ElementSpace, FloatTarget, ValueFormat};
@@ -70,6 +73,13 @@ fn hits_of_the_bundled_network_change_what_a_whole_run_changes_in_every_format()
     }
 }
 
+/// Runs drawn hits of one image; of how many the logits differ.
+pub(crate) fn agree_of_hits(network: &FloatNetwork, image: &[f32], hits: usize, draws: &mut Draws) -> usize {
+    let (mut delta, golden) = (FloatDelta::new(network), float_forward(network, image, None));
+    let mut hit = || Hit::new((0..=draws.below(3).unwrap()).map(|_| place(draws, network)).collect());
+    (0..hits).filter(|_| agree(network, &mut delta, image, &golden, &hit())).count()
+}
+
 fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
     let mut pick = |from: u64, to: u64| (from + draws.below(to - from + 1).unwrap()) as usize;
     let shape = Shape { height: pick(1, 7), width: pick(1, 7), channels: pick(1, 4) };
@@ -78,12 +88,16 @@ fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
         let last = tensors.len() - 1;
         let from: Shape = tensors[last].shape;
         let kernel = [pick(1, from.height.min(3) as u64), pick(1, from.width.min(3) as u64)];
-        let window =
-            Window { kernel, stride: [pick(1, 2), pick(1, 2)], pad: kernel.map(|size| pick(0, size as u64 - 1)) };
-        let rows = |axis: usize, size: usize| (size + window.pad[axis] - kernel[axis]) / window.stride[axis] + 1;
+        let holes = |axis: usize, size: usize| if kernel[axis] == 1 { 2 } else { (size - 1) / (kernel[axis] - 1) };
+        let most = [holes(0, from.height), holes(1, from.width)];
+        let dilation = most.map(|most| pick(1, most.clamp(1, 3) as u64));
+        let window = Window { stride: [pick(1, 2), pick(1, 2)], dilation, ..Window::plain(kernel) };
+        let pad = [0, 1].map(|axis| pick(0, window.extent(axis) as u64 - 1));
+        let window = Window { pad, ..window };
+        let rows = |axis: usize, size: usize| (size + pad[axis] - window.extent(axis)) / window.stride[axis] + 1;
         let made = Shape { height: rows(0, from.height), width: rows(1, from.width), ..from };
         let mut inputs = vec![last];
-        let (operator, shape) = match pick(0, 5) {
+        let (operator, shape) = match pick(0, 9) {
             0 => (FloatOperator::MaxPool(window), made),
             1 => (FloatOperator::AveragePool(AveragePool { window, counts_padding: pick(0, 1) == 0 }), made),
             2 => {
@@ -93,6 +107,22 @@ fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
             3 => {
                 inputs.push(last);
                 (FloatOperator::Concat, Shape { channels: from.channels * 2, ..from })
+            }
+            4 => (FloatOperator::Identity, from),
+            5 => (FloatOperator::Softmax, from),
+            6 => {
+                inputs.push(last);
+                (FloatOperator::Multiply, from)
+            }
+            7 => {
+                // A number for each channel, in the first place or the second.
+                let shape = Shape { height: 1, width: 1, ..from };
+                let name = format!("g{number}");
+                let (operator, inputs_of) = (FloatOperator::GlobalAverage, vec![last]);
+                layers.push(FloatLayer { name, opcode: String::new(), operator, inputs: inputs_of, activation: None });
+                tensors.push(FloatTensor { shape, flat: false });
+                inputs.insert(pick(0, 1), last + 1);
+                (FloatOperator::Multiply, from)
             }
             _ => {
                 let groups = if pick(0, 1) == 0 { 1 } else { from.channels };
@@ -104,20 +134,23 @@ fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
                 (FloatOperator::Conv(FloatConv { window, groups, weights, bias }), shape)
             }
         };
-        let clamp = [None, Some([0.0, f32::INFINITY]), Some([0.0, 6.0])][pick(0, 2)];
-        layers.push(FloatLayer { name: format!("l{number}"), opcode: String::new(), operator, inputs, clamp });
+        let functions = ActivationFunction::ALL;
+        let drawn = functions.get(pick(0, functions.len() as u64 * 3 / 2)).map(|&function| Activation::usual(function));
+        let bounded = Activation { function: ActivationFunction::Clip, numbers: [0.0, 6.0] };
+        let activation = if pick(0, 5) == 0 { Some(bounded) } else { drawn };
+        layers.push(FloatLayer { name: format!("l{number}"), opcode: String::new(), operator, inputs, activation });
         tensors.push(FloatTensor { shape, flat: false });
     }
     let shape = tensors[tensors.len() - 1].shape;
     let one = Shape { height: 1, width: 1, channels: shape.channels };
-    let window = Window { kernel: [1, 1], stride: [1, 1], pad: [0, 0] };
+    let window = Window::plain([1, 1]);
     let weights = (0..shape.channels * 3).map(|_| pick(0, 2000) as f32 / 1000.0 - 1.0).collect();
     let dense = FloatOperator::Dense(FloatConv { window, groups: 1, weights, bias: vec![0.5; 3] });
     for (name, operator, made) in
         [("gap", FloatOperator::GlobalAverage, one), ("fc", dense, Shape { channels: 3, ..one })]
     {
         let inputs = vec![tensors.len() - 1];
-        layers.push(FloatLayer { name: name.to_owned(), opcode: String::new(), operator, inputs, clamp: None });
+        layers.push(FloatLayer { name: name.to_owned(), opcode: String::new(), operator, inputs, activation: None });
         tensors.push(FloatTensor { shape: made, flat: name == "fc" });
     }
     FloatNetwork::new("random".to_owned(), format, tensors, layers).unwrap()
@@ -129,15 +162,10 @@ fn hits_of_random_networks_change_what_a_whole_run_changes_in_every_tensor() {
     for number in 0..600 {
         let mut draws = Draws::new(23, number);
         let network = random_network(&mut draws, ValueFormat::ALL[number as usize % 3]);
-        let mut delta = FloatDelta::new(&network);
         let size = network.tensors()[0].shape.elements();
         let image: Vec<f32> = (0..size).map(|_| draws.unit() as f32 * 4.0 - 2.0).collect();
-        let golden = float_forward(&network, &image, None);
-        for _ in 0..20 {
-            let hit = Hit::new((0..=draws.below(3).unwrap()).map(|_| place(&mut draws, &network)).collect());
-            differing += usize::from(agree(&network, &mut delta, &image, &golden, &hit));
-            runs += 1;
-        }
+        differing += agree_of_hits(&network, &image, 20, &mut draws);
+        runs += 20;
     }
     assert!(differing * 5 > runs && differing < runs, "{differing} of {runs}");
 }

@@ -12,6 +12,7 @@ mod filr;
 mod filr_by_hand;
 mod filr_speed;
 mod float_files;
+mod float_operators;
 mod floats;
 mod formulas;
 mod gradient;

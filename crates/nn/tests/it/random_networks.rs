@@ -62,13 +62,16 @@ pub(crate) fn network(draws: &mut Draws) -> Network {
         let kind = draws.below(6);
         if kind == Some(2) {
             let kernel = [pick(draws, 1, input.shape.height.min(3)), pick(draws, 1, input.shape.width.min(3))];
+            let fits = |axis: usize, size: usize| if kernel[axis] * 2 <= size + 1 { 2 } else { 1 };
+            let dilation = [fits(0, input.shape.height), fits(1, input.shape.width)].map(|most| pick(draws, 1, most));
             let window = Window {
-                kernel,
                 stride: [pick(draws, 1, 2), pick(draws, 1, 2)],
                 pad: kernel.map(|k| pick(draws, 0, k - 1)),
+                dilation,
+                ..Window::plain(kernel)
             };
             let windows =
-                |axis: usize, size: usize| (size + window.pad[axis] - kernel[axis].min(size)) / window.stride[axis] + 1;
+                |axis: usize, size: usize| (size + window.pad[axis] - window.extent(axis)) / window.stride[axis] + 1;
             let (height, width) = (windows(0, input.shape.height), windows(1, input.shape.width));
             let shape = Shape { height, width, ..input.shape };
             if draws.below(2) == Some(0) {

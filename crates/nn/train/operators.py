@@ -1,0 +1,106 @@
+"""Small networks of floating point with the operators that no bundled network has, and what ONNX Runtime makes of them.
+
+    python3 operators.py ../tests/vectors
+
+For each, `NAME.onnx` is the file, and `NAME.f32` has FP32 numbers: an input, then every tensor that a layer of Beamline makes of it,
+position-major. It needs the packages `onnx` and `onnxruntime`. The weights are random.
+"""
+
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+SHAPE = [1, 3, 11, 9]
+
+
+class Graph:
+    """A network that is being written, in the order of its nodes."""
+
+    def __init__(self, name):
+        self.name, self.draw, self.nodes, self.constants, self.layers = name, np.random.default_rng(7), [], [], []
+
+    def constant(self, name, array):
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def node(self, operator, name, inputs, is_layer=True, **attributes):
+        """A node; it `is_layer` where what it makes is a tensor of Beamline, at the end of the layer."""
+        self.nodes.append(helper.make_node(operator, inputs, [name], name, **attributes))
+        self.layers += [name] * is_layer
+        return name
+
+    def weights(self, name, *shape):
+        size = (2 / np.prod(shape[1:])) ** 0.5
+        return [self.constant(name + ".w", self.draw.normal(0, size, shape).astype(np.float32)),
+                self.constant(name + ".b", self.draw.normal(0, 0.2, shape[0]).astype(np.float32))]
+
+    def conv(self, name, source, channels, filters, kernel=3, is_layer=True, **attributes):
+        attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, **attributes}
+        weights = self.weights(name, filters, channels // attributes.get("group", 1), kernel, kernel)
+        return self.node("Conv", name, [source, *weights], is_layer, **attributes)
+
+    def write(self, folder):
+        value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        outputs = [value(self.layers[-1], [1, 5])]
+        graph = helper.make_graph(self.nodes, self.name, [value("input", SHAPE)], outputs, self.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.checker.check_model(model)
+        onnx.save(model, f"{folder}/{self.name}.onnx")
+        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.layers[:-1])
+        x = self.draw.normal(0, 1.5, SHAPE).astype(np.float32)
+        made = onnxruntime.InferenceSession(model.SerializeToString()).run(self.layers, {"input": x})
+        with open(f"{folder}/{self.name}.f32", "wb") as file:
+            for t in [x, *made]:
+                file.write((t.transpose(0, 2, 3, 1) if t.ndim == 4 else t).tobytes())
+
+
+def activations():
+    """Each function behind a convolution, and once more where another node reads the convolution, too."""
+    g, source = Graph("activations"), "input"
+    functions = [("Sigmoid", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 1 / 6, "beta": 0.4}), ("HardSwish", {}),
+                 ("LeakyRelu", {}), ("LeakyRelu", {"alpha": 0.3}), ("Tanh", {}), ("Relu", {})]
+    for number, (operator, attributes) in enumerate(functions):
+        conv = g.conv(f"c{number}", source, 3, 3, is_layer=False)
+        joined = g.node(operator, f"joined{number}", [conv], **attributes)
+        apart = g.node(operator, f"apart{number}", [joined], **attributes)
+        source = g.node("Add", f"a{number}", [joined, apart])
+    g.node("GlobalAveragePool", "gap", [source])
+    g.node("Flatten", "flat", ["gap"], is_layer=False)
+    g.node("Gemm", "fc", ["flat", *g.weights("fc", 5, 3)], transB=1)
+    g.write(sys.argv[1])
+
+
+def excitation():
+    """Silu, squeeze and excitation, holes, padding by a node of its own, a factor, and Softmax, as networks for phones have them."""
+    g = Graph("excitation")
+    g.constant("pads", np.array([0, 0, 0, 1, 0, 0, 1, 2], np.int64))
+    g.constant("zero", np.array(0, np.float32))
+    g.constant("two", np.array([2.5], np.float32))
+    g.node("Pad", "pad", ["input", "pads", "zero"], is_layer=False)
+    g.conv("c1", "pad", 3, 6, pads=[0] * 4, strides=[2, 2])
+    g.node("Sigmoid", "c1.sigmoid", ["c1"])
+    g.node("Mul", "silu", ["c1", "c1.sigmoid"])
+    g.conv("c2", "silu", 6, 6, pads=[2, 2, 2, 2], dilations=[2, 2], group=6, is_layer=False)
+    g.node("HardSwish", "c2.hard", ["c2"])
+    g.node("GlobalAveragePool", "squeeze", ["c2.hard"])
+    g.conv("s1", "squeeze", 6, 2, kernel=1, is_layer=False)
+    g.node("Relu", "s1.relu", ["s1"])
+    g.conv("s2", "s1.relu", 2, 6, kernel=1, is_layer=False)
+    g.node("HardSigmoid", "gate", ["s2"], alpha=1 / 6)
+    g.node("Mul", "excite", ["gate", "c2.hard"])
+    g.node("Mul", "excite2", ["excite", "squeeze"])
+    g.conv("c3", "excite2", 6, 4, pads=[3, 1, 3, 1], dilations=[3, 1], strides=[1, 2], is_layer=False)
+    g.node("Mul", "c3.times", ["two", "c3"])
+    g.node("MaxPool", "pool", ["c3.times"], kernel_shape=[2, 2], dilations=[2, 1])
+    g.node("Flatten", "flat", ["pool"], is_layer=False)
+    g.node("Gemm", "fc", ["flat", *g.weights("fc", 5, 4 * 3 * 2)], transB=1)
+    g.node("Softmax", "softmax", ["fc"], axis=-1)
+    g.write(sys.argv[1])
+
+
+if __name__ == "__main__":
+    activations()
+    excitation()
