@@ -15,6 +15,7 @@ impl Applied for TwoLevel {
             counted: &counted,
             target: None,
             fleet: None,
+            beam: None,
             protection: None,
         }))
     }

@@ -4,7 +4,11 @@ use campaign::SelectionWords;
 use stats::{Confidence, Margin, sample_size};
 use std::collections::BTreeMap;
 
+use super::beam_test::BeamTest;
+use super::events::FLUX;
 use super::fleet::Fleet;
+use super::ipa::Unit;
+use super::issue::KnownIssueRate;
 use super::protection::Protection;
 use super::settings::{SdcKind, Settings};
 use super::show::{self, StudyParts};
@@ -77,6 +81,19 @@ pub(super) const FIT: Command = Command {
             None,
             "Tell the mean time to SDC of this number of GPUs; needs an IPA table in FIT and an issue rate",
         ),
+        CommandOption::any(
+            "beam",
+            "EVENTS/FLUENCE",
+            None,
+            "Compare with a beam test of the application: silent corruptions, and neutrons for each cm²; needs an IPA table in FIT and an \
+             issue rate",
+        ),
+        CommandOption::any(
+            "flux",
+            "N",
+            Some(FLUX),
+            "For --beam, neutrons for each cm² and hour at which the rates of the IPA table hold",
+        ),
     ],
     without: &[],
     criteria: None,
@@ -110,8 +127,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let runs = runs_of_cell(request.options.get("margin")?.unwrap_or_default())?;
     let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
     let mut method = TwoLevel::new(&request.capsule, &words)?;
-    let fleet = request.options.get::<u64>("gpus")?.map(|gpus| Fleet::of(gpus, &method)).transpose();
-    let fleet = fleet.map_err(StudyError::Words)?;
+    let (fleet, beam) = in_fit(request, &method)?;
     let kernels = method.shares().kernels.keys().map(String::as_str);
     let protect = request.options.get::<String>("protect")?;
     let protection = protect.map(|words| Protection::read(&words, kernels)).transpose().map_err(StudyError::Words)?;
@@ -128,6 +144,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
         counted: &counted,
         target,
         fleet,
+        beam,
         protection: protection.as_ref(),
     });
     Ok(Answer {
@@ -137,4 +154,53 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
         pictures: Vec::new(),
         sheets: Vec::new(),
     })
+}
+
+/// The fleet and the beam test that a request names, for which the rates of a method have to be in FIT.
+fn in_fit(request: &Request, method: &TwoLevel) -> Result<(Option<Fleet>, Option<BeamTest>), StudyError> {
+    let options = &request.options;
+    let flux = options.get("flux")?.unwrap_or_default();
+    let fleet = options.get::<u64>("gpus")?.map(Fleet::of).transpose().map_err(StudyError::Words)?;
+    let beam = options.get::<String>("beam")?.map(|words| BeamTest::of(&words, flux));
+    let beam = beam.transpose().map_err(StudyError::Words)?;
+    if beam.is_none() && options.first_explicit(&["flux"]).is_some() {
+        return Err(StudyError::Words("take --flux: it is for --beam, which is missing".to_owned()));
+    }
+    if let Some(key) = options.first_explicit(&["gpus", "beam"]) {
+        let table = method.table();
+        check_fit(&table.name, &table.unit(), method.issue())
+            .map_err(|why| StudyError::Words(format!("take --{key}: {why}")))?;
+    }
+    Ok((fleet, beam))
+}
+
+/// Whether the rates of a table in a unit, at an issue rate, are in FIT.
+fn check_fit(table: &str, unit: &Unit, issue: Option<&KnownIssueRate>) -> Result<(), String> {
+    if let Unit::Relative(reference) = unit {
+        return Err(format!(
+            "the rates of the IPA table `{table}` are relative to {reference}, and rates in FIT are needed; give --ipa a table in FIT, \
+             such as `beamline events --table` writes"
+        ));
+    }
+    let unknown = || "the issue rate of the application is not known; say it with --issue".to_owned();
+    issue.map(drop).ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_are_not_in_fit_are_refused() {
+        let known = KnownIssueRate { rate: 2.0, source: "given by --issue".into(), profile: None };
+        let relative = Unit::Relative("IMAD".into());
+        assert_eq!(check_fit("mine", &Unit::Fit, Some(&known)), Ok(()));
+        for (unit, issue, part) in [
+            (&relative, Some(&known), "`mine` are relative to IMAD, and rates in FIT are needed"),
+            (&Unit::Fit, None, "the issue rate of the application is not known; say it with --issue"),
+        ] {
+            let error = check_fit("mine", unit, issue).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
 }

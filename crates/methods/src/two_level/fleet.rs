@@ -5,9 +5,6 @@ use stats::Bounded;
 use study::{Cell, Table};
 
 use super::bounded_view::{document, quantity};
-use super::ipa::Unit;
-use super::issue::KnownIssueRate;
-use super::target::TwoLevel;
 
 /// Hours in which a rate of 1 FIT is one failure.
 const FIT_HOURS: f64 = 1e9;
@@ -28,24 +25,10 @@ impl Fleet {
     /// A fleet of this number of GPUs.
     ///
     /// # Errors
-    /// If there are none or too many, if the rates of the table are relative, or if the issue rate is unknown.
-    pub(super) fn of(gpus: u64, method: &TwoLevel) -> Result<Self, String> {
-        Self::check(gpus, &method.table().name, &method.table().unit(), method.issue())
-    }
-
-    fn check(gpus: u64, table: &str, unit: &Unit, issue: Option<&KnownIssueRate>) -> Result<Self, String> {
-        let refused = |why: String| Err(format!("tell the mean time to SDC of {gpus} GPUs: {why}"));
+    /// If there are none or too many.
+    pub(super) fn of(gpus: u64) -> Result<Self, String> {
         if !(1..=MOST).contains(&gpus) {
-            return refused(format!("--gpus takes a number from 1 to {MOST}"));
-        }
-        if let Unit::Relative(reference) = unit {
-            return refused(format!(
-                "the rates of the IPA table `{table}` are relative to {reference}, and times need rates in FIT; give --ipa a table in \
-                 FIT, such as `beamline events --table` writes"
-            ));
-        }
-        if issue.is_none() {
-            return refused("the issue rate of the application is not known; say it with --issue".to_owned());
+            return Err(format!("tell the mean time to SDC of {gpus} GPUs: --gpus takes a number from 1 to {MOST}"));
         }
         Ok(Self { gpus })
     }
@@ -102,13 +85,9 @@ impl Fleet {
 mod tests {
     use super::*;
 
-    fn known() -> KnownIssueRate {
-        KnownIssueRate { rate: 2.0, source: "given by --issue".into(), profile: None }
-    }
-
     #[test]
     fn a_thousand_gpus_fail_a_thousand_times_as_often() {
-        let fleet = Fleet::check(1000, "mine", &Unit::Fit, Some(&known())).unwrap();
+        let fleet = Fleet::of(1000).unwrap();
         // 500 FIT: once in 2·10⁶ hours of one GPU, in 2000 hours of a thousand.
         let found = fleet.json(Bounded { value: 500.0, low: 250.0, high: 1000.0 });
         assert_eq!(found["hours"], json!({ "mean": 2000.0, "low": 1000.0, "high": 4000.0 }));
@@ -118,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_may_be_nothing_has_a_time_without_an_upper_bound() {
-        let fleet = Fleet::check(1, "mine", &Unit::Fit, Some(&known())).unwrap();
+        let fleet = Fleet::of(1).unwrap();
         let found = fleet.json(Bounded { value: 0.0, low: 0.0, high: 1000.0 });
         assert_eq!(found["hours"], json!({ "mean": null, "low": 1e6, "high": null }));
         let table = fleet.table(&[("as it is", Bounded { value: 0.0, low: 0.0, high: 1000.0 })]);
@@ -127,16 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_without_rates_in_fit_is_refused() {
-        let relative = Unit::Relative("IMAD".into());
-        for (gpus, unit, issue, part) in [
-            (0, &Unit::Fit, Some(known()), "tell the mean time to SDC of 0 GPUs: --gpus takes a number from 1"),
-            (u64::MAX, &Unit::Fit, Some(known()), "--gpus takes a number from 1 to 1000000000"),
-            (8, &relative, Some(known()), "`mine` are relative to IMAD, and times need rates in FIT"),
-            (8, &Unit::Fit, None, "the issue rate of the application is not known; say it with --issue"),
-        ] {
-            let error = Fleet::check(gpus, "mine", unit, issue.as_ref()).unwrap_err();
-            assert!(error.contains(part), "{error}");
+    fn a_fleet_has_a_gpu_and_not_too_many() {
+        for gpus in [0, u64::MAX] {
+            let error = Fleet::of(gpus).unwrap_err();
+            assert!(error.contains(&format!("of {gpus} GPUs: --gpus takes a number from 1 to 1000000000")), "{error}");
         }
     }
 }

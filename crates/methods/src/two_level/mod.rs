@@ -13,6 +13,7 @@
 //! is no rate of an application, but one for each issued instruction.
 
 mod applied;
+mod beam_test;
 mod bounded_view;
 mod command;
 mod compose;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use stats::Bounded;
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
+use super::beam_test::BeamTest;
 use super::bounded_view::{document, probability, quantity};
 use super::compose::{CellPart, Composition, TypePart};
 use super::fleet::Fleet;
@@ -23,6 +24,8 @@ pub(super) struct StudyParts<'a> {
     pub(super) target: Option<f64>,
     /// GPUs whose mean time to SDC is told.
     pub(super) fleet: Option<Fleet>,
+    /// A beam test of the application.
+    pub(super) beam: Option<BeamTest>,
     /// Kernels that might be protected.
     pub(super) protection: Option<&'a Protection>,
 }
@@ -115,6 +118,9 @@ fn json(it: &StudyParts<'_>) -> Value {
     if let Some(fleet) = it.fleet {
         all["fleet"] = fleet.json(it.sdc());
     }
+    if let Some(beam) = it.beam {
+        all["beam"] = beam.json(it.sdc());
+    }
     if let Some((protection, after)) = it.protection.zip(it.protected_sdc()) {
         all["protection"] = protection.json(it.sdc(), after);
         if let Some(fleet) = it.fleet {
@@ -153,6 +159,7 @@ fn study(it: &StudyParts<'_>) -> Study {
     study.tables.extend(it.protection.zip(after).map(|(protection, after)| protection.table(before, after)));
     let rates: Vec<_> = [("as it is", before)].into_iter().chain(after.map(|after| ("protected", after))).collect();
     study.tables.extend(it.fleet.map(|fleet| fleet.table(&rates)));
+    study.tables.extend(it.beam.map(|beam| beam.table(before)));
     study.plots.push(plot(it));
     study
 }

@@ -14,6 +14,9 @@ use super::words::{numbers, positive, wrong};
 use crate::kit::StudyError;
 use crate::method::{Answer, CommandOption, FilesRequest, Reader};
 
+/// Neutrons for each cm² and hour in New York City (JESD89A).
+pub(in super::super) const FLUX: &str = "13";
+
 /// The command.
 pub(in super::super) const EVENTS: Reader = Reader {
     name: "events",
@@ -36,7 +39,7 @@ pub(in super::super) const EVENTS: Reader = Reader {
         CommandOption::any(
             "flux",
             "N",
-            Some("13"),
+            Some(FLUX),
             "Neutrons for each cm² and hour where the rates are to hold: 13 in New York City (JESD89A)",
         ),
         CommandOption::any(

@@ -10,6 +10,6 @@ mod rates;
 mod words;
 
 pub use category::{Bits, Category, category};
-pub(super) use command::EVENTS;
+pub(super) use command::{EVENTS, FLUX};
 pub use log::{Ended, Log, Mismatch, Run, read};
 pub use rates::{Beam, Counts};
