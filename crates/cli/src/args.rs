@@ -1,6 +1,7 @@
 //! The command line.
 
 mod application;
+mod beam;
 mod bounds;
 mod choose;
 mod engine;
@@ -21,6 +22,7 @@ use inject::Strategy;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub(crate) use beam::Beam;
 pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Machine, Resources};
 pub(crate) use harden::Harden;
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Campaign(Box<Campaign>),
     /// Irradiate a running, unmodified application, its host in the loop: a process for each fault
     Live(Box<Live>),
+    /// Run an application again and again under a beam, with a watchdog: hangs and crashes in its log
+    Beam(Beam),
     /// Inject one fault, given by its text id
     Inject(Inject),
     /// Write protection into the kernels of a capsule, and compare before and after

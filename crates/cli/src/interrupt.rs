@@ -47,6 +47,16 @@ pub(crate) fn stop_on_interrupt(otherwise: &'static str) -> Result<Arc<AtomicBoo
     Ok(stop)
 }
 
+/// Ends the program at the first Ctrl-C, after some last work.
+pub(crate) fn end_on_interrupt(last: impl Fn() + Send + 'static) -> Result<(), Failure> {
+    let handler = move || {
+        last();
+        out::note("interrupted; the log is kept, and the same command adds to it");
+        end();
+    };
+    ctrlc::set_handler(handler).code(Code::Bug)
+}
+
 /// Says that from now on an interrupted command can be gone on with.
 pub(crate) fn can_resume(dir: &Path) {
     // A command that makes several campaigns says so of the first.

@@ -50,6 +50,7 @@ fn dispatch(asked: ParsedCommand) -> Result<Code, Failure> {
         Command::Study(study) => commands::study::study(&study),
         Command::Campaign(campaign) => commands::campaign::campaign(&campaign),
         Command::Live(live) => commands::live::live(&live),
+        Command::Beam(beam) => commands::beam::beam(&beam),
         Command::Inject(inject) => commands::inject::inject(&inject),
         Command::Harden(harden) => commands::harden::hardened(&harden),
         Command::Nn(network) => commands::nn::answer(&network),

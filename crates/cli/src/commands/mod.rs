@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod beam;
 pub(crate) mod bounds;
 pub(crate) mod campaign;
 mod comparison;

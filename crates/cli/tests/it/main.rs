@@ -1,5 +1,6 @@
 //! The program as its users meet it: every command on the bundled workloads, no GPU, no compiler.
 
+mod beam;
 mod bounds;
 mod campaigns;
 mod commands;

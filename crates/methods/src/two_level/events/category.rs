@@ -106,6 +106,7 @@ pub fn category(run: &Run) -> Option<Category> {
             _ => Category::OtherCrash,
         }),
         Ended::Hang | Ended::Cut => Some(if run.finished { Category::OtherCrash } else { Category::Hang }),
+        Ended::Stopped => None,
         Ended::Completed if run.mismatches.is_empty() && run.unrecorded == 0 => None,
         Ended::Completed => Some(of_values(run)),
     }

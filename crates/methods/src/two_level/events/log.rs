@@ -20,6 +20,8 @@ enum Line {
     },
     /// Whoever watches the program ended it, because it took too long.
     Hang,
+    /// The user ended it: it tells nothing of the beam.
+    Stopped,
     End {
         mismatches: Option<u64>,
     },
@@ -49,6 +51,8 @@ pub enum Ended {
     Failed(String),
     /// It had to be ended.
     Hang,
+    /// The user ended it.
+    Stopped,
     /// The log ends: nothing is known.
     #[default]
     Cut,
@@ -186,6 +190,7 @@ pub fn read(text: &str) -> Log {
             }
         }
     }
+    log.runs.retain(|run| run.ended != Ended::Stopped);
     log
 }
 
@@ -238,8 +243,10 @@ impl Run {
             Line::Mismatch(mismatch) => self.mismatches.push(mismatch),
             Line::CudaError { name } => self.ended = Ended::Failed(name),
             // A process that stays behind after its error is stopped by the watchdog.
-            Line::Hang | Line::End { .. } if matches!(self.ended, Ended::Failed(_)) => {}
+            Line::Hang | Line::Stopped | Line::End { .. } if matches!(self.ended, Ended::Failed(_)) => {}
             Line::Hang => self.ended = Ended::Hang,
+            Line::Stopped if self.mismatches.is_empty() => self.ended = Ended::Stopped,
+            Line::Stopped => self.ended = Ended::Completed,
             Line::End { mismatches } => {
                 self.unrecorded = mismatches.unwrap_or(0).saturating_sub(self.mismatches.len() as u64);
                 self.ended = Ended::Completed;
@@ -272,6 +279,19 @@ mod tests {
         );
         assert_eq!(found[0].mismatches, [Mismatch { block: 1, thread: 5, values: vec![13], computed: vec![5] }]);
         assert_eq!((found[0].threads, found[1].started, found[2].started), (64, true, false));
+    }
+
+    #[test]
+    fn a_run_that_the_user_stopped_is_none_unless_it_saw_something() {
+        let start = r#"{"event":"start","program":"iadd","threads":64,"run":"a"}"#;
+        let mismatch = r#"{"event":"mismatch","block":0,"thread":1,"values":["0x1"],"computed":["0x3"],"run":"a"}"#;
+        let stopped = r#"{"event":"stopped","run":"a"}"#;
+        assert_eq!(read(&format!("{start}\n{stopped}\n")).runs, []);
+        let seen = read(&format!("{start}\n{mismatch}\n{stopped}\n")).runs;
+        assert_eq!((seen.len(), &seen[0].ended), (1, &Ended::Completed));
+        let failed = r#"{"event":"cuda_error","name":"cudaErrorLaunchFailure","run":"a"}"#;
+        let seen = read(&format!("{start}\n{failed}\n{stopped}\n")).runs;
+        assert_eq!(seen[0].ended, Ended::Failed("cudaErrorLaunchFailure".into()));
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! An application under a watchdog: a run that hangs, one that crashes, one that never starts, one that the user stops.
+
+use crate::{beamline, json, path, run, stderr};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Hangs in its second run, crashes in its third, hangs before it says anything in its fourth.
+const APPLICATION: &str = r#"#!/bin/sh
+n=$(($(cat "$2" 2>/dev/null || echo 0) + 1)); echo $n > "$2"
+say() { printf '{"event":%s,"run":"%s"}\n' "$2" $$ >> "$1"; }
+[ $n = 4 ] && sleep 100
+say "$1" '"start","program":"iadd","threads":64'
+say "$1" '"before_kernel"'
+[ $n = 2 ] && sleep 100
+[ $n = 3 ] && kill -SEGV $$
+[ $n = 7 ] && sleep 100
+say "$1" '"after_kernel"'
+say "$1" '"end","mismatches":0'
+"#;
+
+fn application(dir: &Path) -> PathBuf {
+    let app = dir.join("app.sh");
+    fs::write(&app, APPLICATION).unwrap();
+    fs::set_permissions(&app, fs::Permissions::from_mode(0o755)).unwrap();
+    app
+}
+
+#[test]
+fn hangs_and_crashes_of_a_beam_are_in_its_log_and_a_stopped_run_is_not() {
+    let dir = TempDir::new().unwrap();
+    let (app, log, count) = (application(dir.path()), dir.path().join("beam.log"), dir.path().join("count"));
+    let words = [path(&app), path(&log), path(&count)];
+    let watched =
+        ["beam", "--log", path(&log), "--runs", "6", "--timeout", "0.5", "--after", "echo reset", "--json", "--"];
+    let found = json(&[&watched[..], &words].concat());
+    assert_eq!(found["runs"], 6);
+    let ends = found["ends"].as_array().unwrap();
+    let ends: Vec<_> = ends.iter().map(|it| (it["end"].as_str().unwrap(), it["runs"].as_u64().unwrap())).collect();
+    assert_eq!(ends, [("ended with code 0", 3), ("hung", 2), ("crashed by signal 11", 1)]);
+    let text = fs::read_to_string(&log).unwrap();
+    assert_eq!(text.matches(r#""output":"reset\n""#).count(), 3, "{text}");
+    // The seventh run hangs, and the user ends it: no event of the beam.
+    let mut stopped = beamline(&[&["beam", "--log", path(&log), "--timeout", "60", "--"][..], &words].concat());
+    let mut stopped = stopped.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !fs::read_to_string(&count).unwrap_or_default().starts_with('7') {
+        sleep(Duration::from_millis(10));
+    }
+    sleep(Duration::from_millis(200));
+    let interrupted = std::process::Command::new("kill").args(["-INT", &stopped.id().to_string()]).status();
+    assert!(interrupted.unwrap().success());
+    assert_eq!(stopped.wait().unwrap().code(), Some(3));
+    let events = json(&["events", path(&log), "--json"]);
+    assert_eq!((&events["torn_lines"], &events["refused_events"]), (&0.into(), &0.into()));
+    let program = &events["programs"][0];
+    assert_eq!((&program["program"], &program["runs"]), (&"iadd".into(), &6.into()), "{events}");
+    let counts: u64 = program["events"].as_array().unwrap().iter().map(|it| it["count"].as_u64().unwrap()).sum();
+    assert_eq!(counts, 3, "{events}");
+}
+
+#[test]
+fn a_watchdog_says_what_it_cannot_watch() {
+    let dir = TempDir::new().unwrap();
+    let (log, app) = (dir.path().join("beam.log"), application(dir.path()));
+    let quiet = run(&["beam", "--log", path(&log), "--runs", "1", "--", "/bin/sh", "-c", "echo no board >&2; exit 2"]);
+    assert_eq!(quiet.status.code(), Some(5));
+    let text = stderr(&quiet);
+    assert!(text.contains("its first run ended with code 2 and wrote no start"), "{text}");
+    assert!(text.contains("its last words: no board") && text.contains("help: give it"), "{text}");
+    let (count, crashes) =
+        (dir.path().join("count"), ["beam", "--log", path(&log), "--timeout", "0.2", "--give-up", "3", "--"]);
+    fs::write(&count, "1").unwrap();
+    let lost = run(&[&crashes[..], &[path(&app), path(&log), path(&count)]].concat());
+    assert_eq!(lost.status.code(), Some(5));
+    assert!(stderr(&lost).contains("the last 3 runs did not end by themselves"), "{}", stderr(&lost));
+}
