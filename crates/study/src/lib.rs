@@ -164,6 +164,8 @@ pub struct Picture {
     pub title: String,
     /// The frames, of one size.
     pub frames: Vec<Frame>,
+    /// The number of the frame that programs show which know no animation.
+    pub still: usize,
 }
 
 /// Panels side by side.

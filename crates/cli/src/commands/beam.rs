@@ -6,7 +6,7 @@ use crate::{interrupt, out};
 use anyhow::{Context as _, anyhow};
 use process::{Limits, ProcessEnd, Reaper};
 use serde_json::{Map, Value, json};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;

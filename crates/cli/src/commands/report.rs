@@ -8,12 +8,15 @@ use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Results, StoreError, Summary};
+use methods::regional::propagation::worst_frames;
 use report::{CampaignComparison, Context, Report};
 use std::path::Path;
 
 /// Stories that a report tells unasked, and the seconds that a golden run may take for it.
 const STORIES: usize = 3;
 const QUICK: f64 = 2.0;
+/// Variables of which a story has pictures.
+const PICTURES: usize = 3;
 
 /// Shows the results of a campaign as they now are, and writes what is asked for.
 pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
@@ -30,7 +33,7 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
         return Ok(Code::Done);
     }
     let mut report = made(&results, args, &args.dir)?;
-    report.stories = stories(&results, args, &report);
+    tell_stories(&results, args, &mut report);
     write(args.html.as_deref(), || Ok(report.to_html()))?;
     write(args.markdown.as_deref(), || Ok(report.to_markdown()))?;
     write(args.report_json.as_deref(), || report.to_json().code(Code::Bug))?;
@@ -78,25 +81,32 @@ fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Fa
     Report::new(results, Context { description, fault_sentence: session::fault_sentence, ..context }).map_err(refused)
 }
 
-/// The stories of some faults, where the capsule is there to run them. A report without them is a report still.
-fn stories(results: &Results, args: &args::Report, report: &Report) -> Vec<campaign::story::Story> {
+/// Tells the stories of some faults, where the capsule is there to run them. A report without them is a report still.
+fn tell_stories(results: &Results, args: &args::Report, report: &mut Report) {
     let quick = report.summary.golden.seconds < QUICK;
     let count = args.explain.unwrap_or(if quick { STORIES } else { 0 });
     let faults = report.examples(count);
     if faults.is_empty() {
-        return Vec::new();
+        return;
     }
     let told = session::open_results(results, args.capsule.as_deref()).and_then(|session| {
-        if session.capsule().is_none() {
-            return Ok(Vec::new());
-        }
+        let Some(capsule) = session.capsule() else { return Ok(()) };
         let story = |fault: &String| session.story_of(fault);
-        faults.iter().map(story).collect::<Result<Vec<_>, _>>()
+        report.stories = faults.iter().map(story).collect::<Result<Vec<_>, _>>()?;
+        if args.html.is_some() {
+            let declared = session::bundled::find(&session.config().capsule).map(|it| it.toml());
+            for id in faults {
+                let Ok(fault) = id.parse() else { continue };
+                // What is not a variable has no picture, and a page without one is a page still.
+                let drawn = worst_frames(capsule, declared, &fault, PICTURES).unwrap_or_default();
+                report.pictures.insert(id, drawn);
+            }
+        }
+        Ok(())
     });
-    told.unwrap_or_else(|why| {
+    if let Err(why) = told {
         out::note(&format!("the report tells no story: failed to {why}"));
-        Vec::new()
-    })
+    }
 }
 
 fn refused(error: StoreError) -> Failure {

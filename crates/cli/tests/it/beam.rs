@@ -60,6 +60,14 @@ fn hangs_and_crashes_of_a_beam_are_in_its_log_and_a_stopped_run_is_not() {
     assert_eq!((&program["program"], &program["runs"]), (&"iadd".into(), &6.into()), "{events}");
     let counts: u64 = program["events"].as_array().unwrap().iter().map(|it| it["count"].as_u64().unwrap()).sum();
     assert_eq!(counts, 3, "{events}");
+    let fluences = dir.path().join("fluences.txt");
+    fs::write(&fluences, "# the first board\nbeam.log:iadd=2e10 # in an hour\n").unwrap();
+    let file = format!("@{}", path(&fluences));
+    let rated = json(&["events", path(&log), "--fluence", &file, "--json"]);
+    let all = rated["cross_sections"].as_array().unwrap().last().unwrap();
+    assert_eq!((&all["count"], &all["cross_section"]["rate"]), (&3.into(), &1.5e-10.into()), "{all}");
+    let missing = run(&["events", path(&log), "--fluence", "@nowhere.txt"]);
+    assert!(stderr(&missing).contains("failed to read nowhere.txt for --fluence"), "{}", stderr(&missing));
 }
 
 #[test]

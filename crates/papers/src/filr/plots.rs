@@ -114,5 +114,6 @@ pub(super) fn maps(all: &[Filr]) -> Picture {
         name: "maps".to_owned(),
         title: "Feature maps by vulnerability, with MACs and without".to_owned(),
         frames: vec![Frame { caption: "a row for each layer, the most vulnerable first".to_owned(), panels }],
+        still: 0,
     }
 }

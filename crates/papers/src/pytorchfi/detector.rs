@@ -161,7 +161,7 @@ pub(super) fn picture(found: &DetectorRuns) -> Picture {
     let frame =
         Frame { caption: "one neuron of each layer becomes another number".to_owned(), panels: panels.collect() };
     let title = "Objects that the detector finds without a fault, and with it".to_owned();
-    Picture { name: "scene".to_owned(), title, frames: vec![frame] }
+    Picture { name: "scene".to_owned(), title, frames: vec![frame], still: 0 }
 }
 
 fn panel(caption: String, scene: &FaultyScene, objects: &[Object]) -> Panel {

@@ -80,6 +80,7 @@ fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance
         surest_corrupting: sites.surest(),
         failures: failures(rows, summary.runs.failed),
         stories: Vec::new(),
+        pictures: BTreeMap::new(),
         provenance,
         shown: ViewTexts { all_lines, all_instructions, ..ViewTexts::default() },
         summary,

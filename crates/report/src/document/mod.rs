@@ -84,6 +84,9 @@ pub struct Report {
     /// Some faults as stories, if somebody told them: who makes the report asks for [`examples`](Self::examples).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stories: Vec<campaign::story::Story>,
+    /// Pictures of what these faults corrupt, by their text ids, for the page alone.
+    #[serde(skip)]
+    pub pictures: BTreeMap<String, Vec<study::Picture>>,
     /// How the numbers came to be.
     pub provenance: ReportProvenance,
     /// What the views show beside the numbers.

@@ -3,11 +3,13 @@
 mod text;
 mod words;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use maud::{Markup, html};
 
 use crate::document::{Report, run_command};
 use crate::html::Section;
 use crate::number::plain;
+use crate::study::png;
 use campaign::story::{Story, StoryStep};
 pub use text::story;
 
@@ -46,8 +48,24 @@ fn one(report: &Report, story: &Story, open: bool) -> Markup {
                 (folded(&launches.collect::<Vec<_>>(), "launches"))
                 (folded(&words::copies(story), "copies"))
             }
+            (pictures(report, story))
             @for said in words::end(story, &|name| report.kernel(name).to_owned()) { p { (said) } }
             code.cmd tabindex="0" { (run_command(&report.summary.config, story.site.id.as_deref().unwrap_or_default())) }
+        }
+    }
+}
+
+/// The pictures of what a fault corrupts, each after the launch at whose end most of it differs.
+fn pictures(report: &Report, story: &Story) -> Markup {
+    let known = story.site.id.as_ref().and_then(|id| report.pictures.get(id));
+    // A picture that cannot be drawn is left out; the sentences say what it would show.
+    let drawn = known.into_iter().flatten().filter_map(|it| Some((it, png(it).ok()?)));
+    html! {
+        @for (picture, bytes) in drawn {
+            figure {
+                img src={ "data:image/png;base64," (BASE64_STANDARD.encode(bytes)) } alt=(format!("golden, faulty and difference of {}", picture.name));
+                figcaption { (picture.name) @for frame in &picture.frames { ", " (frame.caption) } }
+            }
         }
     }
 }

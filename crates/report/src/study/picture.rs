@@ -1,4 +1,4 @@
-//! Pictures as PNG files; of several frames, as animated ones, of which programs that know no animation show the last.
+//! Pictures as PNG files; of several frames, as animated ones, of which programs that know no animation show one.
 
 use super::letters;
 use png::{BitDepth, ColorType, Encoder, EncodingError};
@@ -41,7 +41,7 @@ pub fn png(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
     }
     encoder.add_text_chunk("Title".to_owned(), picture.title.clone())?;
     let mut writer = encoder.write_header()?;
-    let still = frames.last().filter(|_| frames.len() > 1);
+    let still = frames.get(picture.still).filter(|_| frames.len() > 1);
     still.into_iter().chain(&frames).try_for_each(|frame| writer.write_image_data(frame))?;
     writer.finish()?;
     Ok(bytes)
@@ -156,7 +156,8 @@ mod tests {
         let panels = vec![panel(Palette::Grey, &[0.0, 1.0, 0.5, nan]), panel(Palette::Heat, &[0.0, 1.0, 0.0, 0.0])];
         let last = Frame { caption: "launch 1".into(), panels };
         let first = Frame { panels: vec![panel(Palette::Grey, &[nan; 4]); 2], ..last.clone() };
-        let picture = Picture { name: "x".into(), title: "Golden, faulty: x".into(), frames: vec![first, last] };
+        let picture =
+            Picture { name: "x".into(), title: "Golden, faulty: x".into(), frames: vec![first, last], still: 1 };
         let bytes = png(&picture).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
         let info = reader.info();
@@ -182,12 +183,12 @@ mod tests {
     fn texts_make_room_for_themselves() {
         let narrow = Panel { caption: "a caption that is wide".into(), ..panel(Palette::Grey, &[0.0; 2000]) };
         let frame = Frame { caption: String::new(), panels: vec![narrow.clone(), narrow] };
-        let layout = Layout::of(&Picture { name: "x".into(), title: "x".repeat(80), frames: vec![frame] }, 1);
+        let layout = Layout::of(&Picture { name: "x".into(), title: "x".repeat(80), frames: vec![frame], still: 0 }, 1);
         assert_eq!((layout.columns, layout.width), (vec![22 * letters::WIDTH; 2], 80 * letters::WIDTH + 2 * GAP));
     }
 
     #[test]
     fn nothing_is_no_picture() {
-        assert!(png(&Picture { name: "x".into(), title: "x".into(), frames: Vec::new() }).is_err());
+        assert!(png(&Picture { name: "x".into(), title: "x".into(), frames: Vec::new(), still: 0 }).is_err());
     }
 }

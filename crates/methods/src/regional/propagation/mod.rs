@@ -24,5 +24,6 @@ pub use arrays::{DeclaredVariable, FollowedArrays, arrays};
 pub(super) use command::PROPAGATION;
 pub use follow::{ArrayCorruption, TrackedRun, follow};
 pub use graph::{Carrier, Edge, Graph, Origin};
+pub use picture::worst_frames;
 pub use spread::{Spread, VariableSpread};
 pub use timeline::{FaultTimeline, Step};

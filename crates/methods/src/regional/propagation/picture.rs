@@ -1,8 +1,12 @@
 //! Variables as pictures: the golden run, the faulty run, and the difference side by side, a frame for each launch.
 
+use fault::{Fault, base_name};
+use inject::CapsuleTarget;
 use study::{Frame, Palette, Panel, Picture};
 
+use super::arrays::{DeclaredVariable, arrays};
 use super::timeline::FaultTimeline;
+use crate::kit::StudyError;
 
 /// Rows or columns of a panel, at most: more elements share a place, where the one that differs most is shown.
 const MOST: usize = 512;
@@ -40,6 +44,29 @@ fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> (usize, Vec<f64>)
     }
     // Behind the last element of a folded array there is nothing.
     (width, places.into_iter().map(|value| if value == f64::NEG_INFINITY { 0.0 } else { value }).collect())
+}
+
+/// Pictures of the variables that a fault corrupts, at most so many, each after the launch at whose end most of its elements differ.
+/// `declared` is the text of the declarations; without some, all buffers are looked at.
+///
+/// # Errors
+/// If the declarations cannot be read or fit nothing, or the fault names no place.
+pub fn worst_frames(
+    capsule: &CapsuleTarget,
+    declared: Option<&str>,
+    fault: &Fault,
+    most: usize,
+) -> Result<Vec<Picture>, StudyError> {
+    let declared = DeclaredVariable::read(declared.unwrap_or_default()).map_err(StudyError::Words)?;
+    let followed = arrays(capsule, &declared, None).map_err(StudyError::Words)?;
+    let course = FaultTimeline::of(capsule, &followed.arrays, fault)?;
+    let launches = capsule.golden_run().launches();
+    let kernels: Vec<&str> = launches.iter().map(|launch| base_name(&launch.program.name)).collect();
+    let still = |it: Picture| {
+        let frames = it.frames.into_iter().skip(it.still).take(1).collect();
+        Picture { frames, still: 0, ..it }
+    };
+    Ok(pictures(&course, &kernels).into_iter().take(most).map(still).collect())
 }
 
 /// A picture of each variable that the fault corrupts: a frame for every launch from the one with the fault on, golden,
@@ -115,7 +142,10 @@ pub(super) fn pictures(course: &FaultTimeline<'_>, kernels: &[&str]) -> Vec<Pict
                 ],
             }
         };
+        let differing = |errors: &&Vec<f64>| errors.iter().filter(|&&error| error > 0.0).count();
+        let worst = errors.iter().enumerate().max_by_key(|(_, errors)| differing(errors)).map_or(0, |(at, _)| at);
         Picture {
+            still: worst,
             name: it.name.clone(),
             title: format!("{}, {}", it.name, course.fault),
             frames: shown

@@ -25,9 +25,10 @@ pub(in super::super) const EVENTS: Reader = Reader {
     options: &[
         CommandOption::any(
             "fluence",
-            "[LOG:]PROGRAM=N,…",
+            "[LOG:]PROGRAM=N,…|@FILE",
             None,
-            "Neutrons for each cm² that went through the GPU, by program, for cross-sections; of each log, where boards are to be compared",
+            "Neutrons for each cm² that went through the GPU, by program, for cross-sections; of each log, where boards are to be compared; \
+             @FILE has them by line",
         ),
         CommandOption::any(
             "issue",
@@ -75,6 +76,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
         return Err(StudyError::Refused(format!("categorise events: the logs have no run of a microbenchmark{torn}")));
     }
     let words: String = request.options.get("fluence")?.unwrap_or_default();
+    let words = words.strip_prefix('@').map_or_else(|| Ok(words.clone()), fluence_file)?;
     let fluence = Fluence::read(&words, &logs)?;
     let boards = BoardComparison::of(&logs, &fluence);
     let issue = by_program(request, "issue", &counted)?;
@@ -135,6 +137,14 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let unshown = "The rates stand in the document of --json; --table F.toml writes them.";
     study.tables[0].notes.extend((table.is_some() && !kept).then(|| unshown.to_owned()));
     Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() })
+}
+
+/// The words of a file of fluences, a line or more for each, with comments from `#` on.
+fn fluence_file(path: &str) -> Result<String, StudyError> {
+    let read = std::fs::read_to_string(path);
+    let text = read.map_err(|error| StudyError::Refused(format!("read {path} for --fluence: {error}")))?;
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    Ok(lines.collect::<Vec<_>>().join(","))
 }
 
 /// Counts the runs and events of a log, by program.
