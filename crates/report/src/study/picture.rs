@@ -93,7 +93,7 @@ impl Layout {
             for (at, &value) in panel.values.iter().enumerate() {
                 let (x, y) = (left + at % panel.width * self.scale, top + at / panel.width * self.scale);
                 let over = colour(panel.palette, value);
-                let shown = panel.below.get(at).map_or(over, |&below| mixed(colour(Palette::Grey, below), over));
+                let shown = panel.below.get(at).map_or(over, |&below| lit(below, over));
                 canvas.fill((x, y), (self.scale, self.scale), shown);
             }
             let below = top + self.tall + GAP;
@@ -131,9 +131,9 @@ impl Canvas {
     }
 }
 
-/// Half of each colour.
-fn mixed(below: [u8; 3], over: [u8; 3]) -> [u8; 3] {
-    std::array::from_fn(|at| below[at].midpoint(over[at]))
+/// A colour with a picture below it, which at its brightest brings it half the way to white.
+fn lit(below: f64, over: [u8; 3]) -> [u8; 3] {
+    over.map(|byte| (f64::from(byte) + f64::from(255 - byte) * below / 2.0).round() as u8)
 }
 
 fn colour(palette: Palette, value: f64) -> [u8; 3] {
@@ -192,7 +192,7 @@ mod tests {
         let layout = Layout::of(&Picture { name: "x".into(), title: "x".into(), frames: vec![frame.clone()] }, 1);
         let pixels = layout.draw("x", &frame);
         let first = 3 * ((2 * GAP + 3 * letters::HEIGHT) * layout.width + GAP);
-        assert_eq!(pixels[first..first + 6], [127; 6]);
+        assert_eq!(pixels[first..first + 6], [128, 128, 128, 255, 255, 255]);
     }
 
     #[test]
