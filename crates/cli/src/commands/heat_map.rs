@@ -6,7 +6,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use fault::Ranges;
-use nn::heat_map::{Contrast, HeatMapper, MappedRun};
+use nn::heat_map::{HeatMapper, MappedRun, SensitivityContrast};
 use nn::{Fault, NetworkTarget};
 use serde::Serialize;
 use serde_json::json;
@@ -162,7 +162,8 @@ fn contrast(
     runs: &mut Vec<MappedRun>,
 ) -> Result<MappedImage, Failure> {
     let images = target.images();
-    let found = Contrast::new(mapper, (image, images.pixels(image)), value, images.count()).code(Code::Bug)?;
+    let found =
+        SensitivityContrast::new(mapper, (image, images.pixels(image)), value, images.count()).code(Code::Bug)?;
     let golden = &found.fault_free;
     let fault = |which: usize, word| MappedFault {
         sensitivity: golden.sensitivities.get(found.channels[which]).copied(),
@@ -229,7 +230,7 @@ fn of_image(title: &str, it: &MappedImage) -> Table {
         let compared = vec![Cell::Number(fault.difference), fault.correlation.map_or(Cell::None, Cell::Number)];
         table.rows.push([run(fault.name(), &fault.run), compared].concat());
     }
-    let sentence = |fault: &MappedFault| format!("The fault `{}` is {}.", fault.name(), fault.fault);
+    let sentence = |fault: &MappedFault| format!("{}: {}", fault.name(), fault.fault);
     table.notes.extend(it.faults.iter().map(sentence));
     table.notes.push(format!("Scores and softmaxes are those of class {class}; changes are from 0 to 1."));
     table
@@ -240,7 +241,7 @@ impl MappedFault {
         match self.which {
             "least" => "least sensitive",
             "most" => "most sensitive",
-            other => other,
+            _ => "the fault",
         }
     }
 }
@@ -275,7 +276,7 @@ fn picture(target: &NetworkTarget, layer: &str, it: &MappedImage, runs: &[Mapped
     }
     Picture {
         name: "heat-map".to_owned(),
-        title: format!("{}, layer {layer}: heat of class {}", target.network().name(), it.fault_free.class),
+        title: format!("{}, layer {layer}: heat and score of class {}", target.network().name(), it.fault_free.class),
         frames: vec![Frame { caption, panels: std::iter::once(plain.clone()).chain(maps).collect() }],
     }
 }

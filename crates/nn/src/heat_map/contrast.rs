@@ -8,7 +8,7 @@ use crate::hit::LayerOperand;
 
 /// A run without a fault, and runs with one in the feature map to which its class is least sensitive, and in the most sensitive one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contrast {
+pub struct SensitivityContrast {
     /// The run without a fault.
     pub fault_free: MappedRun,
     /// The channels of the least and of the most sensitive feature map; of equal ones the first.
@@ -19,11 +19,11 @@ pub struct Contrast {
     pub faulty: [MappedRun; 2],
 }
 
-impl Contrast {
+impl SensitivityContrast {
     /// Both faults store a number, as near as a byte comes to it, in all neurons of their feature map.
     ///
     /// # Errors
-    /// When the layer has no such feature map, which does not happen, or there is no such image, of so many.
+    /// When the image lies beyond the number of images.
     pub fn new(
         mapper: HeatMapper<'_>,
         (image, pixels): (usize, &[u8]),

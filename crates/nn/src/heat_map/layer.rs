@@ -38,7 +38,7 @@ pub enum HeatMapError {
         /// The network.
         network: String,
     },
-    /// There is no such layer, or it has one position.
+    /// A layer that the network does not have, or that has one position.
     #[error("make heat maps of the layer `{layer}` of `{network}`: layers with rows and columns are {layers}")]
     Layer {
         /// The layer.

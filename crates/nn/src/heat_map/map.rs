@@ -34,7 +34,7 @@ impl HeatMap {
         Self { size: self.size, values: self.values.iter().map(|value| value / by).collect() }
     }
 
-    /// The values for each of so many rows and columns, from the four nearest positions (bilinear, the corners of both in one place).
+    /// The values of a picture of these rows and columns, between the four nearest positions (bilinear; its corners are those of the map).
     #[must_use]
     pub fn scaled(&self, [rows, columns]: [usize; 2]) -> Vec<f64> {
         let [height, width] = self.size;
@@ -77,7 +77,7 @@ impl HeatMap {
     }
 }
 
-/// The places before and behind one of `many` centres among `few`, and how near it is to the latter.
+/// The places among `few` before and behind one of `many`, and its distance from the first.
 fn between(at: usize, many: usize, few: usize) -> [f64; 3] {
     let last = few.saturating_sub(1) as f64;
     let place = ((at as f64 + 0.5) * few as f64 / many as f64 - 0.5).clamp(0.0, last);

@@ -16,6 +16,6 @@ mod contrast;
 mod layer;
 mod map;
 
-pub use contrast::{Contrast, channel_fault};
+pub use contrast::{SensitivityContrast, channel_fault};
 pub use layer::{HeatMapError, HeatMapper, MappedRun};
 pub use map::HeatMap;

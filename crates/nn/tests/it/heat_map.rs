@@ -5,7 +5,7 @@ use nn::arithmetic::Quantisation;
 use nn::fault::Fault;
 use nn::forward::{forward, top_class};
 use nn::gradient::{RealRun, Reverse};
-use nn::heat_map::{Contrast, HeatMapper};
+use nn::heat_map::{HeatMapper, SensitivityContrast};
 use nn::hit::{Hit, LayerOperand, Place};
 use nn::network::{Conv, Layer, Network, Operator, Shape, Tensor, Window};
 use nn::observe::Task;
@@ -74,7 +74,7 @@ fn the_heat_map_of_two_feature_maps_is_what_is_written_here() {
 fn the_least_and_the_most_sensitive_feature_map_become_a_number() {
     let network = small();
     let mapper = HeatMapper::new(&network, Task::Classification, Some("maps")).unwrap();
-    let contrast = Contrast::new(mapper, (3, &IMAGE), 100.0, 4).unwrap();
+    let contrast = SensitivityContrast::new(mapper, (3, &IMAGE), 100.0, 4).unwrap();
     assert_eq!(contrast.channels, [1, 0]);
     let part = |at| format!("image=3,layer=maps,tensor=out,at={at}:*:*,model=random,bits=0x64");
     assert_eq!(contrast.faults.clone().map(|fault| fault.to_string()), [part(1), part(0)]);
@@ -86,7 +86,7 @@ fn the_least_and_the_most_sensitive_feature_map_become_a_number() {
     assert_eq!(contrast.faulty[1].map.values, [flat - 0.75, flat - 0.5, flat, flat]);
     assert_eq!(contrast.differences()[1], contrast.fault_free.map.difference(&contrast.faulty[1].map));
     // Of a number that is too large the largest byte is stored. Their mean is then at its bound, and no change goes through.
-    let largest = Contrast::new(mapper, (3, &IMAGE), 1e4, 4).unwrap();
+    let largest = SensitivityContrast::new(mapper, (3, &IMAGE), 1e4, 4).unwrap();
     assert!(largest.faults[1].to_string().ends_with("bits=0xff"));
     assert_eq!(largest.faulty[1].map.values, [0.0; 4]);
 }
@@ -208,7 +208,7 @@ fn the_most_sensitive_feature_map_changes_the_heat_map_more_than_the_least() {
     let mapper = HeatMapper::new(target.network(), Task::Classification, None).unwrap();
     let (mut more, mut sums) = (0, [0.0; 2]);
     for image in 0..20 {
-        let found = Contrast::new(mapper, (image, target.images().pixels(image)), 1e4, 1000).unwrap();
+        let found = SensitivityContrast::new(mapper, (image, target.images().pixels(image)), 1e4, 1000).unwrap();
         let [least, most] = found.differences();
         more += usize::from(most > least);
         sums = [sums[0] + least, sums[1] + most];
