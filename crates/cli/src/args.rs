@@ -27,7 +27,7 @@ pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Machine, Resources};
 pub(crate) use harden::Harden;
 pub(crate) use live::Live;
-pub(crate) use nn::{Filr, Generate, Network, NetworkCampaign, NetworkKernel};
+pub(crate) use nn::{Filr, Generate, HeatMap, Network, NetworkCampaign, NetworkKernel};
 pub(crate) use of_method::{FileArgs, InputArgs, MethodArgs, ParsedCommand, command};
 pub(crate) use study::{Profile, Study, ThreadName};
 pub(crate) use study_options::StudyOptions;

@@ -95,12 +95,12 @@ fn step(network: &Network, number: usize, places: &[Place], run: &mut Run) -> (V
     (sums, bytes)
 }
 
-fn strike_byte(place: &Place, byte: &mut u8, first: &mut Option<HitBits>) {
+pub(crate) fn strike_byte(place: &Place, byte: &mut u8, first: &mut Option<HitBits>) {
     *byte = strike(place.model, u32::from(*byte), place.operand, first) as u8;
 }
 
 /// The convolution with what happens to its weights and biases.
-fn faulty<'c>(conv: &'c Conv, places: &[Place], first: &mut Option<HitBits>) -> Cow<'c, Conv> {
+pub(crate) fn faulty<'c>(conv: &'c Conv, places: &[Place], first: &mut Option<HitBits>) -> Cow<'c, Conv> {
     let mut conv = Cow::Borrowed(conv);
     for place in places {
         let (element, operand) = (place.element, place.operand);

@@ -44,6 +44,13 @@ pub struct HitBits {
     pub after: u32,
 }
 
+impl Place {
+    /// Whether the element is what it is whatever it would have been; flips and stuck bits depend on that.
+    pub(crate) fn is_replaced(&self) -> bool {
+        matches!(self.model, Model::Value(_) | Model::Zero)
+    }
+}
+
 impl Hit {
     /// These places, in the order in which a run meets them.
     #[must_use]

@@ -8,6 +8,8 @@
 //! of what it reads. A [`NetworkTarget`] is the target system of campaigns: it draws an image that the network gets right, an
 //! element and a bit, each with the same chance, and runs the fault by one of two engines.
 //!
+//! [`heat_map`] shows which parts of an image a class comes from, without a fault and with one.
+//!
 //! [`filr`] chooses what to protect: feature maps that are made twice, and inferences that are run again.
 //!
 //! # Invariants
@@ -31,6 +33,7 @@ pub mod filr;
 pub mod float;
 pub mod forward;
 pub mod gradient;
+pub mod heat_map;
 pub mod hit;
 pub mod idx;
 pub mod images;

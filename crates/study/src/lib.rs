@@ -190,6 +190,8 @@ pub struct Panel {
     pub palette: Palette,
     /// The values, from 0 to 1, row by row; NaN is no number.
     pub values: Vec<f64>,
+    /// A grey picture of this size that shows through them, from 0 to 1; empty for none.
+    pub below: Vec<f64>,
 }
 
 /// The colours of values from 0 to 1.

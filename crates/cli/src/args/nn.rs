@@ -23,6 +23,9 @@ pub(crate) enum Network {
     Sweep(Box<NetworkCampaign>),
     /// Run one fault, given by its text id
     Inject(NetworkInject),
+    /// See which parts of an image the class comes from (Grad-CAM), without a fault and with one; without FAULT, with one in the feature
+    /// map to which the class is least sensitive, and in the most sensitive one
+    HeatMap(HeatMap),
     /// Run a convolution as a CUDA kernel, hit its instructions, and see which neurons that changes and what they do to the class
     Kernel(NetworkKernel),
     /// Irradiate the generation of text by a small language model: activations, weights, biases, or stored keys and values; which
@@ -176,6 +179,34 @@ pub(crate) struct NetworkInject {
     /// The fault, for example image=17,layer=c3,tensor=out,at=5:3:11,model=flip,bits=6
     #[arg(value_name = "FAULT")]
     pub(crate) fault: String,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct HeatMap {
+    /// A bundled classifier, or an ONNX file, in INT8
+    #[arg(value_name = "NETWORK")]
+    pub(crate) network: String,
+    #[command(flatten)]
+    pub(crate) files: NetworkImages,
+    /// The fault, for example image=17,layer=c3,tensor=out,at=5:3:11,model=flip,bits=6 [default: --value in all neurons of the least
+    /// sensitive feature map of the layer, and in those of the most sensitive one]
+    #[arg(value_name = "FAULT", conflicts_with_all = ["image", "value"])]
+    pub(crate) fault: Option<String>,
+    /// Images by their numbers, for example 17 or 0-9, of those that the network gets right [default: the first 100]
+    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
+    pub(crate) image: Vec<String>,
+    /// The number that all neurons of the feature map become, as near as a byte comes to it
+    #[arg(long, value_name = "V", default_value_t = 10_000.0, allow_negative_numbers = true)]
+    pub(crate) value: f64,
+    /// Make the heat map of this layer [default: the last with rows and columns before all positions are summed up]
+    #[arg(long, value_name = "LAYER")]
+    pub(crate) layer: Option<String>,
+    /// Draw the first image and its heat maps (PNG)
+    #[arg(long, value_name = "F.png")]
+    pub(crate) out: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,6 +11,7 @@ pub(crate) mod harden;
 pub(crate) mod harden_choice;
 mod harden_executable;
 mod harden_gpu;
+mod heat_map;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod irradiate;

@@ -5,7 +5,7 @@ use crate::commands::bounds::FailConditions;
 use crate::commands::filr;
 use crate::commands::irradiate::{EndOptions, chosen, create, opened};
 use crate::commands::study::{failure, show};
-use crate::commands::{generate, inject};
+use crate::commands::{generate, heat_map, inject};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
@@ -27,6 +27,7 @@ pub(crate) fn answer(command: &args::Network) -> Result<Code, Failure> {
         args::Network::Campaign(choices) => irradiate(choices, choices.exhaustive),
         args::Network::Sweep(choices) => irradiate(choices, true),
         args::Network::Inject(one) => inject::in_network(&one.files.of(&one.network), &one.fault, one.json),
+        args::Network::HeatMap(args) => heat_map::answer(args),
         args::Network::Kernel(args) => kernel(args),
         args::Network::Generate(args) => generate::answer(args),
         args::Network::Filr(args) => filr::answer(args, FilrTechnique::Filr),

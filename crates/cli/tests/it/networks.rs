@@ -56,6 +56,15 @@ fn what_a_network_does_not_have_is_refused() {
         (&["campaign", "nn:fashion;images=a", "--runs", "5"], "it has images or labels alone"),
         (&["info", "nn:fashion"], "it is a neural network"),
         (&["nn", "inject", "fashion", "image=1"], "it has no `layer`"),
+        (&["nn", "heat-map", "fashion", "image=1"], "it has no `layer`"),
+        (
+            &["nn", "heat-map", "fashion", "--layer", "gap"],
+            "layers with rows and columns are c1, c2, c3, c4, add, dw, pw, c5",
+        ),
+        (&["nn", "heat-map", "scenes"], "make heat maps of `scenes`: it finds objects"),
+        (&["nn", "heat-map", "fashion", "--format", "fp16"], "this is for networks of INT8"),
+        (&["nn", "heat-map", "fashion", "--image", "1000-"], "image"),
+        (&["nn", "heat-map", "fashion", "--image", "1000"], "of 1000, the network gets none that is named right"),
         (&["nn", "filr", "--injections", "0"], "injections per feature map"),
         (&["nn", "filr", "--injections", "1", "--exhaustive", "801"], "images of the exhaustive truth"),
         (&["nn", "filr", "--analysis", "1"], "share of the analysis set"),
@@ -64,6 +73,46 @@ fn what_a_network_does_not_have_is_refused() {
         let output = run(words);
         assert!(!output.status.success() && stderr(&output).contains(part), "{words:?}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn heat_maps_are_compared_and_drawn_whole_or_not_at_all() {
+    let dir = TempDir::new().unwrap();
+    let picture = dir.path().join("heat.png");
+    let fault = "image=17,layer=c5,tensor=out,at=5:*:*,model=random,bits=0xff";
+    let found = json(&["nn", "heat-map", "fashion", fault, "--out", path(&picture), "--json"]);
+    assert!(std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
+    assert_eq!((found["format"].as_str(), found["layer"].as_str()), (Some("beamline.heat-map/1"), Some("c5")));
+    assert_eq!((found["rows"].as_u64(), found["columns"].as_u64()), (Some(7), Some(7)));
+    let image = &found["images"][0];
+    assert_eq!((image["image"].as_u64(), image["class"].as_u64()), (Some(17), Some(4)));
+    assert_eq!(
+        (image["faults"][0]["which"].as_str(), image["faults"][0]["fault"].as_str()),
+        (Some("given"), Some(fault))
+    );
+    for run in [image, &image["faults"][0]] {
+        assert_eq!(run["map"].as_array().map(Vec::len), Some(49));
+        assert!(run["score"].is_number() && (0.0..=1.0).contains(&run["softmax"].as_f64().unwrap()), "{run}");
+    }
+    assert!(image["faults"][0]["difference"].as_f64().unwrap() > 0.0 && image["faults"][0]["correlation"].is_number());
+    // Without a fault it makes two, in each of some images.
+    let found = json(&["nn", "heat-map", "fashion", "--layer", "pw", "--image", "0-9", "--json"]);
+    let images = found["images"].as_array().unwrap();
+    assert!(images.len() > 5 && found["most_changes_more"]["of"].as_u64() == Some(images.len() as u64));
+    for image in images {
+        let [least, most] = [0, 1].map(|at| image["faults"][at]["sensitivity"].as_f64().unwrap());
+        assert!(least < most && image["faults"][1]["which"] == "most", "{image}");
+    }
+    let text = stdout(&run(&["nn", "heat-map", "fashion", "--image", "0-9"]));
+    assert!(text.contains("The most sensitive feature map changes the heat map more in "), "{text}");
+    // Where a file cannot be written, or something else is wrong, there is none.
+    let nowhere = dir.path().join("no").join("heat.png");
+    let refused = run(&["nn", "heat-map", "fashion", "--out", path(&nowhere)]);
+    assert!(!refused.status.success() && stderr(&refused).contains("write ") && stdout(&refused).is_empty());
+    let wrong = dir.path().join("wrong.png");
+    assert!(!run(&["nn", "heat-map", "fashion", "image=1", "--out", path(&wrong)]).status.success());
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, ["heat.png"]);
 }
 
 #[test]

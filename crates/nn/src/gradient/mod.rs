@@ -2,7 +2,8 @@
 //!
 //! A quantised network is a staircase, whose gradient is nothing. Its [`RealRun`] computes the same in 64-bit numbers that are not
 //! rounded to bytes: what bytes bound (Relu, and the largest byte) bounds these numbers, too. A [`Reverse`] walks back through such
-//! a run from a direction over the logits.
+//! a run from a direction over the logits. A run of bytes can stand in for it, with a fault or without: the way back then starts from
+//! the values that these bytes store.
 //!
 //! # Invariants
 //!
@@ -11,6 +12,7 @@
 
 mod real;
 mod reverse;
+mod stored;
 
 pub use real::{Nudge, RealRun};
 pub use reverse::Reverse;

@@ -1,5 +1,7 @@
 //! A forward run without rounding.
 
+use std::collections::BTreeMap;
+
 use crate::arithmetic::Quantisation;
 use crate::network::{AveragePool, Conv, Network, Operator, Tensor, Window};
 
@@ -10,6 +12,8 @@ pub struct RealRun {
     pub tensors: Vec<Vec<f64>>,
     /// Whether each value lies strictly between the bounds of its bytes, for each tensor; values on a bound hand no change on.
     pub(super) free: Vec<Vec<bool>>,
+    /// The values that a layer reads as one of its inputs in place of those of the tensor, by layer and input.
+    pub(super) read: BTreeMap<(usize, usize), Vec<f64>>,
 }
 
 /// A number that is added to one value of a tensor after the layer has made it.
@@ -34,7 +38,7 @@ impl RealRun {
             image.iter().map(|&byte| network.input_byte(byte)).chain(std::iter::repeat(input.quantisation.zero));
         let values: Vec<f64> =
             bytes.take(input.shape.elements()).map(|byte| f64::from(input.quantisation.value(byte))).collect();
-        let mut run = Self { free: vec![vec![true; values.len()]], tensors: vec![values] };
+        let mut run = Self { free: vec![vec![true; values.len()]], tensors: vec![values], read: BTreeMap::new() };
         run.nudge(0, nudge);
         for number in 0..network.layers().len() {
             let mut values = run.step(network, number);

@@ -1,6 +1,8 @@
 //! The way back through a run: what a change of each value changes in a direction over the logits.
 
 use super::real::{RealRun, averaged, largest, ratio, taps};
+use crate::forward::faulty;
+use crate::hit::{Hit, LayerOperand};
 use crate::network::{Conv, Network, Operator, Tensor};
 
 /// Gradients of a network, with its weights as the way back reads them.
@@ -9,18 +11,27 @@ pub struct Reverse<'n> {
     network: &'n Network,
     /// The weights of each layer by tap, channel of the output and channel of the input within its group.
     weights: Vec<Vec<f64>>,
+    /// The fault that weights and inputs have.
+    hit: Option<&'n Hit>,
 }
 
 impl<'n> Reverse<'n> {
     /// Of this network.
     #[must_use]
     pub fn new(network: &'n Network) -> Self {
+        Self::with_hit(network, None)
+    }
+
+    /// Of this network while it is hit: weights are the faulty ones, and inputs that are replaced by a number hand nothing on.
+    #[must_use]
+    pub fn with_hit(network: &'n Network, hit: Option<&'n Hit>) -> Self {
         let weights = |number: usize| {
             let layer = &network.layers()[number];
             let (from, to) = (&network.tensors()[layer.inputs[0]], network.output(number));
-            layer.conv().map_or_else(Vec::new, |conv| turned(conv, from, to))
+            let places = hit.map_or(&[][..], |hit| hit.of_layer(number));
+            layer.conv().map_or_else(Vec::new, |conv| turned(&faulty(conv, places, &mut None), from, to))
         };
-        Self { network, weights: (0..network.layers().len()).map(weights).collect() }
+        Self { network, weights: (0..network.layers().len()).map(weights).collect(), hit }
     }
 
     /// The gradient of `Σ direction[i] · logit[i]` with respect to every value of every tensor, the input excepted, whose
@@ -52,13 +63,17 @@ impl<'n> Reverse<'n> {
         let channels = to.shape.channels;
         for (which, &tensor) in layer.inputs.iter().enumerate().filter(|(_, tensor)| **tensor > 0) {
             let gradient = &mut gradients[tensor];
+            let places = self.hit.map_or(&[][..], |hit| hit.of_layer(number)).iter();
+            let replaced = places.filter(|place| place.operand == LayerOperand::In(which) && place.is_replaced());
+            let kept: Vec<(usize, f64)> =
+                replaced.filter_map(|place| Some((place.element, *gradient.get(place.element)?))).collect();
             match &layer.operator {
                 Operator::Conv(conv) | Operator::Dense(conv) => {
                     convolve(conv, &self.weights[number], (from(0), gradient), (to, output));
                 }
                 Operator::Add(_) => add(gradient, output),
                 Operator::MaxPool(window) => {
-                    let read = (from(0), &run.tensors[tensor][..]);
+                    let read = (from(0), &run.read.get(&(number, which)).unwrap_or(&run.tensors[tensor])[..]);
                     for (element, by) in output.iter().enumerate() {
                         gradient[largest(*window, read, to, element)] += by;
                     }
@@ -81,6 +96,9 @@ impl<'n> Reverse<'n> {
                     let each: Vec<f64> = output.iter().map(|by| by * factor).collect();
                     gradient.chunks_mut(channels).for_each(|values| add(values, &each));
                 }
+            }
+            for (at, value) in kept {
+                gradient[at] = value;
             }
         }
     }

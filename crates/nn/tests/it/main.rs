@@ -16,6 +16,7 @@ mod float_operators;
 mod floats;
 mod formulas;
 mod gradient;
+mod heat_map;
 mod heuristics;
 mod kit;
 mod language;

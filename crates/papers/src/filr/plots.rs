@@ -107,6 +107,7 @@ pub(super) fn maps(all: &[Filr]) -> Picture {
             width,
             palette: Palette::Heat,
             values: layers.iter().flat_map(row).collect(),
+            below: Vec::new(),
         }
     };
     let panels = vec![panel("with MACs", |map| map.v_rel_loss), panel("without", |map| map.p_loss)];

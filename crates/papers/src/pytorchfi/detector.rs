@@ -177,5 +177,5 @@ fn panel(caption: String, scene: &FaultyScene, objects: &[Object]) -> Panel {
             }
         }
     }
-    Panel { caption, ends: Default::default(), width: SIDE, palette: Palette::Grey, values }
+    Panel { caption, ends: Default::default(), width: SIDE, palette: Palette::Grey, values, below: Vec::new() }
 }

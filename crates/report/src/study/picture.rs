@@ -92,7 +92,9 @@ impl Layout {
             canvas.write((left, captions), &panel.caption);
             for (at, &value) in panel.values.iter().enumerate() {
                 let (x, y) = (left + at % panel.width * self.scale, top + at / panel.width * self.scale);
-                canvas.fill((x, y), (self.scale, self.scale), colour(panel.palette, value));
+                let over = colour(panel.palette, value);
+                let shown = panel.below.get(at).map_or(over, |&below| lit(below, over));
+                canvas.fill((x, y), (self.scale, self.scale), shown);
             }
             let below = top + self.tall + GAP;
             if !panel.ends.concat().is_empty() {
@@ -129,6 +131,11 @@ impl Canvas {
     }
 }
 
+/// A colour with a picture below it, which at its brightest brings it half the way to white.
+fn lit(below: f64, over: [u8; 3]) -> [u8; 3] {
+    over.map(|byte| (f64::from(byte) + f64::from(255 - byte) * below / 2.0).round() as u8)
+}
+
 fn colour(palette: Palette, value: f64) -> [u8; 3] {
     if value.is_nan() {
         return NO_NUMBER;
@@ -147,7 +154,7 @@ mod tests {
 
     fn panel(palette: Palette, values: &[f64]) -> Panel {
         let ends = ["0".to_owned(), "1".to_owned()];
-        Panel { caption: "panel".into(), ends, width: 2, palette, values: values.to_vec() }
+        Panel { caption: "panel".into(), ends, width: 2, palette, values: values.to_vec(), below: Vec::new() }
     }
 
     #[test]
@@ -177,6 +184,16 @@ mod tests {
         assert!((GAP..GAP + 7).any(|y| at(GAP + 1, y) == INK));
         let below = top + 240 + GAP;
         assert_eq!((at(GAP, below), at(GAP + 239, below)), ([0; 3], [255; 3]));
+    }
+
+    #[test]
+    fn a_picture_shows_through_the_values_above_it() {
+        let below = Panel { below: vec![1.0, 0.0], ..panel(Palette::Heat, &[0.0, 1.0]) };
+        let frame = Frame { caption: String::new(), panels: vec![below] };
+        let layout = Layout::of(&Picture { name: "x".into(), title: "x".into(), frames: vec![frame.clone()] }, 1);
+        let pixels = layout.draw("x", &frame);
+        let first = 3 * ((2 * GAP + 3 * letters::HEIGHT) * layout.width + GAP);
+        assert_eq!(pixels[first..first + 6], [128, 128, 128, 255, 255, 255]);
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub(super) fn pictures(course: &FaultTimeline<'_>, kernels: &[&str]) -> Vec<Pict
         };
         let panel = |caption: &str, ends: &[String; 2], palette: Palette, shades: Vec<f64>| {
             let (width, values) = reduced(&shades, sides);
-            Panel { caption: caption.to_owned(), ends: ends.clone(), width, palette, values }
+            Panel { caption: caption.to_owned(), ends: ends.clone(), width, palette, values, below: Vec::new() }
         };
         let frame = |launch: u32, [golden, found, errors]: [&[f64]; 3]| {
             let shades = |values: &[f64]| values.iter().map(|&it| grey(it)).collect::<Vec<_>>();
