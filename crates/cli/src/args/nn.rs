@@ -199,7 +199,7 @@ pub(crate) struct HeatMap {
     #[arg(long, value_name = "RANGE", value_delimiter = ',')]
     pub(crate) image: Vec<String>,
     /// The number that all neurons of the feature map become, as near as a byte comes to it
-    #[arg(long, value_name = "V", default_value_t = 10_000.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "V", default_value_t = 10_000.0, allow_negative_numbers = true, value_parser = number)]
     pub(crate) value: f64,
     /// Make the heat map of this layer [default: the last with rows and columns before all positions are summed up]
     #[arg(long, value_name = "LAYER")]
@@ -289,4 +289,9 @@ pub(crate) struct Filr {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A number, which NaN is not.
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| !number.is_nan()).ok_or_else(|| "expected a number".to_owned())
 }

@@ -278,5 +278,6 @@ fn picture(target: &NetworkTarget, layer: &str, it: &MappedImage, runs: &[Mapped
         name: "heat-map".to_owned(),
         title: format!("{}, layer {layer}: heat and score of class {}", target.network().name(), it.fault_free.class),
         frames: vec![Frame { caption, panels: std::iter::once(plain.clone()).chain(maps).collect() }],
+        still: 0,
     }
 }

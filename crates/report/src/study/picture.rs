@@ -190,7 +190,8 @@ mod tests {
     fn a_picture_shows_through_the_values_above_it() {
         let below = Panel { below: vec![1.0, 0.0], ..panel(Palette::Heat, &[0.0, 1.0]) };
         let frame = Frame { caption: String::new(), panels: vec![below] };
-        let layout = Layout::of(&Picture { name: "x".into(), title: "x".into(), frames: vec![frame.clone()] }, 1);
+        let layout =
+            Layout::of(&Picture { name: "x".into(), title: "x".into(), frames: vec![frame.clone()], still: 0 }, 1);
         let pixels = layout.draw("x", &frame);
         let first = 3 * ((2 * GAP + 3 * letters::HEIGHT) * layout.width + GAP);
         assert_eq!(pixels[first..first + 6], [128, 128, 128, 255, 255, 255]);
