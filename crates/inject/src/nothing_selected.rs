@@ -1,7 +1,10 @@
 //! Which words of a selection leave nothing of it.
 
 use campaign::{SelectionWords, TargetError};
+use fault::{Selection, base_name};
+use std::collections::BTreeSet;
 
+use crate::golden::GoldenLaunch;
 use crate::target::CapsuleTarget;
 
 impl CapsuleTarget {
@@ -10,6 +13,37 @@ impl CapsuleTarget {
         TargetError::new(format!(
             "find a site: no executed instruction matches the selection{without}; `beamline profile` lists kernels, groups and lines"
         ))
+    }
+
+    /// Whether each of these kernels, or of these launches of kernels, is there.
+    ///
+    /// # Errors
+    /// If one is not; the text names the kernels, or says how many launches there are.
+    pub(crate) fn check_kernels(&self, kernels: &[String]) -> Result<(), TargetError> {
+        let launches = self.golden_run().launches();
+        for word in kernels {
+            let held = |word: &str| {
+                let selection = Selection::default().in_kernels(&[word.to_owned()]);
+                let selection = selection.map_err(|error| TargetError::from_error(&error))?;
+                let is_held = |it: &&GoldenLaunch| selection.holds_launch(&it.program.name, it.number);
+                Ok::<_, TargetError>(launches.iter().filter(is_held).count())
+            };
+            if held(word)? > 0 {
+                continue;
+            }
+            let name = word.split('#').next().unwrap_or_default();
+            let why = match held(name)? {
+                0 => {
+                    let names: BTreeSet<&str> = launches.iter().map(|it| base_name(&it.program.name)).collect();
+                    let names: Vec<&str> = names.into_iter().collect();
+                    format!("there are {}", names.join(", "))
+                }
+                1 => format!("`{name}` is launched once, as `{name}#0`"),
+                count => format!("`{name}` is launched {count} times, and they are counted from 0"),
+            };
+            return Err(TargetError::new(format!("find the kernel `{word}`: {why}")));
+        }
+        Ok(())
     }
 
     /// For a selection of nothing, the words without any one of which something is selected, in a part of a sentence; none if

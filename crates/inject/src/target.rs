@@ -192,6 +192,7 @@ impl CapsuleTarget {
         if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(plan));
         }
+        self.check_kernels(&words.kernel)?;
         let plan = Arc::new(SamplingFrame::of(&self.golden, self.selection(words)?, words.stratify));
         if plan.is_empty() {
             return Err(self.nothing_selected(words));
@@ -206,6 +207,7 @@ impl CapsuleTarget {
         if let Some((_, population)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(population));
         }
+        self.check_kernels(&words.kernel)?;
         let selection = self.selection(words)?;
         if selection.patterns != Patterns::default() || !selection.target.is_operand() {
             return Err(no_such_sweep());

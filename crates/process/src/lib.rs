@@ -119,8 +119,19 @@ pub fn take_standard_output() -> io::Result<File> {
 /// # Errors
 /// If the system cannot start it or tell of it.
 pub fn run(mut command: Command, limits: &Limits<'_>, reaper: &Reaper) -> io::Result<ProcessEnd> {
-    let (stdout, stderr) = (memory_file()?, memory_file()?);
-    command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+    let stdout = memory_file()?;
+    command.stdout(stdout.try_clone()?);
+    let ended = run_unheard(command, limits, reaper)?;
+    Ok(ProcessEnd { stdout: contents(&stdout)?, ..ended })
+}
+
+/// The same, of a command whose standard output goes where it says, and is not kept.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_unheard(mut command: Command, limits: &Limits<'_>, reaper: &Reaper) -> io::Result<ProcessEnd> {
+    let stderr = memory_file()?;
+    command.stdin(Stdio::null()).stderr(stderr.try_clone()?);
     confine(&mut command, limits, reaper);
     #[expect(clippy::disallowed_methods, reason = "a limit of time, which ends what fuel cannot end")]
     let started = Instant::now();
@@ -129,7 +140,7 @@ pub fn run(mut command: Command, limits: &Limits<'_>, reaper: &Reaper) -> io::Re
     drop(command);
     let status = supervise(child, started + limits.time, reaper)?;
     let seconds = started.elapsed().as_secs_f64();
-    Ok(ProcessEnd { status, stdout: contents(&stdout)?, stderr: contents(&stderr)?, seconds })
+    Ok(ProcessEnd { status, stdout: Vec::new(), stderr: contents(&stderr)?, seconds })
 }
 
 /// Has the process that the command becomes find its memory at the same addresses as every process of the same program,

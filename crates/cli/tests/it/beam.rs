@@ -60,6 +60,7 @@ fn hangs_and_crashes_of_a_beam_are_in_its_log_and_a_stopped_run_is_not() {
     assert_eq!((&program["program"], &program["runs"]), (&"iadd".into(), &6.into()), "{events}");
     let counts: u64 = program["events"].as_array().unwrap().iter().map(|it| it["count"].as_u64().unwrap()).sum();
     assert_eq!(counts, 3, "{events}");
+    assert!(program["events"].to_string().contains("crash"), "{events}");
     let fluences = dir.path().join("fluences.txt");
     fs::write(&fluences, "# the first board\nbeam.log:iadd=2e10 # in an hour\n").unwrap();
     let file = format!("@{}", path(&fluences));
@@ -77,12 +78,63 @@ fn a_watchdog_says_what_it_cannot_watch() {
     let quiet = run(&["beam", "--log", path(&log), "--runs", "1", "--", "/bin/sh", "-c", "echo no board >&2; exit 2"]);
     assert_eq!(quiet.status.code(), Some(5));
     let text = stderr(&quiet);
-    assert!(text.contains("its first run ended with code 2 and wrote no start"), "{text}");
+    assert!(text.contains("a run failed with code 2 and wrote no start"), "{text}");
     assert!(text.contains("its last words: no board") && text.contains("help: give it"), "{text}");
     let (count, crashes) =
         (dir.path().join("count"), ["beam", "--log", path(&log), "--timeout", "0.2", "--give-up", "3", "--"]);
     fs::write(&count, "1").unwrap();
     let lost = run(&[&crashes[..], &[path(&app), path(&log), path(&count)]].concat());
     assert_eq!(lost.status.code(), Some(5));
-    assert!(stderr(&lost).contains("the last 3 runs did not end by themselves"), "{}", stderr(&lost));
+    assert!(stderr(&lost).contains("the last 3 runs did not come to their end"), "{}", stderr(&lost));
+}
+
+#[test]
+fn an_error_of_cuda_is_a_failure_and_ctrl_c_after_a_hang_leaves_the_hang() {
+    let dir = TempDir::new().unwrap();
+    let (log, app) = (dir.path().join("beam.log"), dir.path().join("lost.sh"));
+    let lost = r#"#!/bin/sh
+echo '{"event":"start","program":"iadd","threads":64,"run":"'$$'"}' >> "$1"
+echo '{"event":"before_kernel","run":"'$$'"}' >> "$1"
+echo '{"event":"cuda_error","name":"cudaErrorIllegalAddress","run":"'$$'"}' >> "$1"
+[ -n "$2" ] && sleep 100
+exit 3
+"#;
+    fs::write(&app, lost).unwrap();
+    fs::set_permissions(&app, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = run(&[
+        "beam",
+        "--log",
+        path(&log),
+        "--give-up",
+        "3",
+        "--after",
+        "echo reset",
+        "--json",
+        "--",
+        path(&app),
+        path(&log),
+    ]);
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&summary["runs"], &summary["ends"][0]["end"]), (&3.into(), &"failed with code 3".into()));
+    let text = fs::read_to_string(&log).unwrap();
+    assert_eq!(text.matches(r#""output":"reset\n""#).count(), 3, "{text}");
+    // The error stays what it was, and a hang is one although the user stops the watchdog while its command runs.
+    let events = json(&["events", path(&log), "--json"]);
+    assert!(events["programs"][0]["events"].to_string().contains("address"), "{events}");
+    let hung = dir.path().join("hung.log");
+    fs::write(dir.path().join("count"), "1").unwrap();
+    let (application, count) = (application(dir.path()), dir.path().join("count"));
+    let words = ["beam", "--log", path(&hung), "--timeout", "0.2", "--after", "sleep 100", "--"];
+    let mut watched = beamline(&[&words[..], &[path(&application), path(&hung), path(&count)]].concat());
+    let mut watched = watched.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !fs::read_to_string(&hung).unwrap_or_default().contains(r#""watchdog":"hung""#) {
+        sleep(Duration::from_millis(10));
+    }
+    let interrupted = std::process::Command::new("kill").args(["-INT", &watched.id().to_string()]).status();
+    assert!(interrupted.unwrap().success());
+    assert_eq!(watched.wait().unwrap().code(), Some(3));
+    let events = json(&["events", path(&hung), "--json"]);
+    assert_eq!((&events["programs"][0]["runs"], &events["refused_events"]), (&1.into(), &0.into()), "{events}");
+    assert!(events["programs"][0]["events"].to_string().contains("hang"), "{events}");
 }

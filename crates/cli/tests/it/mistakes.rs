@@ -143,7 +143,9 @@ fn choices_that_make_no_sense() {
     campaign(&["--exhaustive", "--margin", "0.1"], &["both `exhaustive` and `margin`"]);
     campaign(&["--exhaustive", "--model", "twist"], &["twist", "flip"]);
     campaign(&["--group", "fp33"], &["fp33", "fp32_add"]);
-    campaign(&["--kernel", "nosuch"], &["no executed instruction matches", "profile"]);
+    campaign(&["--kernel", "nosuch"], &["find the kernel `nosuch`: there are "]);
+    campaign(&["--kernel", "gemm,nosuch"], &["find the kernel `nosuch`: there are gemm"]);
+    campaign(&["--kernel", "gemm#7"], &["find the kernel `gemm#7`: `gemm` is launched once"]);
     campaign(&["--threads", "99999"], &["no executed instruction matches", "there are some without threads 99999;"]);
     campaign(&["--model", "twist"], &["twist"]);
     campaign(&["--confidence", "95"], &["confidence"]);

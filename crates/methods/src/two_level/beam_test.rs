@@ -6,6 +6,9 @@ use study::{Cell, Table};
 
 use super::bounded_view::{document, quantity};
 
+/// FIT of one event, at most; more is a slip of the keyboard.
+const MOST: f64 = 1e30;
+
 /// Silent corruptions of an application in a beam.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct BeamTest {
@@ -26,10 +29,12 @@ impl BeamTest {
         let pair = words.split_once('/');
         let pair = pair.and_then(|(events, fluence)| Some((events.trim().parse().ok()?, fluence.trim().parse().ok()?)));
         match pair {
-            Some((events, fluence)) if is_positive(fluence) && is_positive(flux) => Ok(Self { events, fluence, flux }),
+            Some((events, fluence)) if is_positive(fluence) && is_positive(flux) && flux * 1e9 / fluence < MOST => {
+                Ok(Self { events, fluence, flux })
+            }
             Some((_, fluence)) => {
                 let (key, number) = if is_positive(fluence) { ("flux", flux) } else { ("beam", fluence) };
-                Err(format!("read {number} for --{key}: it must be a number above 0"))
+                Err(format!("read {number} for --{key}: it must be a number above 0 that makes a rate"))
             }
             None => Err(format!(
                 "read `{words}` for --beam: expected EVENTS/FLUENCE, such as 7/2.4e10 for 7 silent corruptions after 2.4e10 neutrons for \
@@ -132,6 +137,7 @@ mod tests {
             ("-1/1e9", 13.0, "expected EVENTS/FLUENCE"),
             ("7/0", 13.0, "read 0 for --beam"),
             ("7/nan", 13.0, "read NaN for --beam"),
+            ("7/1e-300", 13.0, "that makes a rate"),
             ("7/1e9", 0.0, "read 0 for --flux"),
         ] {
             let error = BeamTest::of(words, flux).unwrap_err();

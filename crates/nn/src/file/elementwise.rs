@@ -40,8 +40,12 @@ impl FloatReading<'_> {
                 let what = format!("a constant factor is one number, found {dims:?} of them; fold others into weights");
                 return Err(content(&attributes.1, what));
             };
-            let activation = Activation { function: ActivationFunction::Mul, numbers: [factor, 0.0] };
             let read = self.source(node, 1 - constant, attributes)?;
+            if self.is_line(read) && dims.len() > 2 {
+                let what = format!("a constant factor of {} dimensions makes more of a tensor of two", dims.len());
+                return Err(content(&attributes.1, what));
+            }
+            let activation = Activation { function: ActivationFunction::Mul, numbers: [factor, 0.0] };
             self.activate(node, name, read, activation);
             return Ok(());
         }
@@ -79,7 +83,7 @@ impl FloatReading<'_> {
         for (at, (key, _)) in function.attributes().iter().enumerate() {
             let number = &mut activation.numbers[at];
             match node.input.get(at + 1).map_or("", String::as_str) {
-                "" => *number = attributes.find(key).and_then(|attribute| attribute.f).unwrap_or(*number),
+                "" => *number = attributes.real(key, *number),
                 input => match self.constants.floats(input)?[..] {
                     [only] => *number = only,
                     _ => return Err(content(&attributes.1, format!("`{input}` is not one number"))),
@@ -109,7 +113,7 @@ impl FloatReading<'_> {
     ) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
         let tensor = self.tensors[read.tensor];
-        let axis = attributes.find("axis").and_then(|attribute| attribute.i);
+        let axis = attributes.find("axis").map(|attribute| attribute.i.unwrap_or(0));
         // The last dimension is that of the channels, or there is one row and one column, and the axis says the channels.
         let is_of_channels = if self.is_line(read) { matches!(axis, None | Some(1 | -1)) } else { axis == Some(1) };
         if tensor.shape.positions() != 1 || !is_of_channels {
@@ -136,7 +140,7 @@ impl FloatReading<'_> {
         }
         let input = |at: usize| node.input.get(at).map_or("", String::as_str);
         let value = match input(2) {
-            "" => attributes.find("value").and_then(|attribute| attribute.f).unwrap_or(0.0),
+            "" => attributes.real("value", 0.0),
             name => self.constants.floats(name)?.first().copied().unwrap_or(0.0),
         };
         let pads = match input(1) {

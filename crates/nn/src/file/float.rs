@@ -179,7 +179,10 @@ impl<'f> FloatReading<'f> {
 
     pub(super) fn read_padded(&mut self, node: &NodeProto, tensor: usize, flattened: bool, around: [usize; 4]) {
         let output = node.output.first().cloned().unwrap_or_default();
-        let once = self.readers.get(output.as_str()) == Some(&1);
+        // Another name of a tensor is read once if the tensor is.
+        let sources = node.input.iter().filter_map(|input| self.known.get(input));
+        let is_shared = sources.filter(|read| read.tensor == tensor).any(|read| !read.once);
+        let once = !is_shared && self.readers.get(output.as_str()) == Some(&1);
         self.known.insert(output, Read { tensor, flattened, once, around });
     }
 
@@ -211,7 +214,8 @@ impl<'f> FloatReading<'f> {
     /// A constant with an element for each of some channels.
     pub(super) fn each(&self, name: &str, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
         let (dims, values) = self.constants.finite(name)?;
-        match values.len() == channels {
+        // More dimensions would make more of what they are added to.
+        match values.len() == channels && dims.len() <= 2 && dims.last().is_none_or(|&last| last == channels) {
             true => Ok(values),
             false => Err(content(&attributes.1, format!("`{name}` has {dims:?} elements for {channels} channels"))),
         }
@@ -267,7 +271,7 @@ impl<'f> FloatReading<'f> {
         }
         attributes.expect("transA", 0)?;
         for key in ["alpha", "beta"] {
-            if attributes.find(key).and_then(|attribute| attribute.f).is_some_and(|factor| factor != 1.0) {
+            if attributes.real(key, 1.0) != 1.0 {
                 return Err(content(&attributes.1, format!("`{key}`: expected 1")));
             }
         }
@@ -284,7 +288,7 @@ impl<'f> FloatReading<'f> {
     fn normalise(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
         attributes.expect("training_mode", 0)?;
-        let epsilon = attributes.find("epsilon").and_then(|attribute| attribute.f).unwrap_or(1e-5);
+        let epsilon = attributes.real("epsilon", 1e-5);
         let tensor = self.tensors[read.tensor];
         let channels = tensor.shape.channels;
         let constant = |at: usize| self.each(node.input.get(at).map_or("", String::as_str), channels, attributes);

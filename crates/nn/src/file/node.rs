@@ -87,7 +87,12 @@ impl<'n> Attributes<'n> {
     }
 
     pub(super) fn number(&self, key: &str, default: i64) -> i64 {
-        self.find(key).and_then(|attribute| attribute.i).unwrap_or(default)
+        // A writer of files may leave out zeros.
+        self.find(key).map_or(default, |attribute| attribute.i.unwrap_or(0))
+    }
+
+    pub(super) fn real(&self, key: &str, default: f32) -> f32 {
+        self.find(key).map_or(default, |attribute| attribute.f.unwrap_or(0.0))
     }
 
     /// A list of `N` numbers that are not below `least`.
@@ -266,7 +271,7 @@ impl Reading<'_> {
         let source = self.tensor(&name, inputs, 0)?;
         let input = self.tensors[source].clone();
         attributes.expect("transA", 0)?;
-        if attributes.find("alpha").and_then(|attribute| attribute.f).is_some_and(|alpha| alpha != 1.0) {
+        if attributes.real("alpha", 1.0) != 1.0 {
             return Err(content(&attributes.1, "`alpha`: expected 1"));
         }
         let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;

@@ -31,7 +31,11 @@ impl Expression {
     /// # Errors
     /// Says what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let formula: FlatEx<f64> = exmex::parse(text).map_err(|error| error.to_string())?;
+        let formula: FlatEx<f64> = exmex::parse(text).map_err(|error| {
+            format!(
+                "the formula cannot be read ({error}); numbers are written out, as 1000 or 0.001, and functions stand as in max(x,0)"
+            )
+        })?;
         let variable = |name: &String| match name.as_str() {
             "x" => Ok(Variable::Number),
             "u" => Ok(Variable::Uniform),

@@ -208,6 +208,38 @@ fn factors_may_stand_first_or_be_made_by_a_node_and_a_softmax_may_follow_an_aver
 }
 
 #[test]
+fn a_function_behind_one_of_several_names_of_a_tensor_leaves_the_others_alone() {
+    let read = |parts: &[Vec<u8>]| read_float("made", &file(parts), ValueFormat::Fp32).unwrap();
+    let image: Vec<f32> = (0_u8..18).map(|it| f32::from(it) / 10.0).collect();
+    let names = [node("GlobalAveragePool", &["x"], "g", &[]), node("Flatten", &["g"], "f", &[])].concat();
+    let parts = [
+        names,
+        node("Tanh", &["f"], "t", &[]),
+        node("Flatten", &["g"], "f2", &[]),
+        node("Relu", &["f2"], "r", &[]),
+        node("Mul", &["t", "r"], "y", &[]),
+    ];
+    let average = [node("GlobalAveragePool", &["x"], "y", &[])];
+    let average = float_forward(&read(&average), &image, None).logits().to_vec();
+    let found = float_forward(&read(&parts), &image, None).logits().to_vec();
+    assert!(
+        found.iter().zip(&average).all(|(found, it)| (found - it.tanh() * it).abs() < 1e-6),
+        "{found:?} {average:?}"
+    );
+}
+
+#[test]
+fn an_attribute_without_its_number_is_zero() {
+    let none = [data(1, b"alpha"), number(20, 1)].concat();
+    let leaky = |attributes: &[Vec<u8>]| {
+        let bytes = file(&[node("LeakyRelu", &["x"], "y", attributes)]);
+        let network = read_float("made", &bytes, ValueFormat::Fp32).unwrap();
+        float_forward(&network, &[-1.0; 18], None).logits()[0]
+    };
+    assert_eq!([leaky(&[]), leaky(&[none])], [-0.01, 0.0]);
+}
+
+#[test]
 fn files_with_other_bytes_never_panic() {
     let mut draws = Draws::new(9, 0);
     let mut pick = |below: usize| draws.below(below as u64).unwrap() as usize;

@@ -4,9 +4,11 @@ use methods::kit::StudyError;
 use nn::file::read_network;
 use nn::{NetworkTarget, bundled};
 use serde::Deserialize;
+use stats::Proportion;
 use std::sync::atomic::AtomicBool;
 use study::{Cell, Table};
 
+use super::sensitive::skewed_heat_maps;
 use super::survey::{Ends, Laboratory, Runs, rate, selection};
 
 /// The network of most campaigns.
@@ -15,6 +17,9 @@ pub(super) const NETWORK: &str = "fashion";
 /// The bundled networks, each with the kind of its layers.
 pub(super) const NETWORKS: [(&str, &str); 3] =
     [("fashion", "residual, depthwise"), ("fashion-vgg", "plain"), ("fashion-fire", "fire modules")];
+
+/// Images of which heat maps are made.
+const MAPPED: usize = 500;
 
 /// A network of another kind, irradiated.
 #[derive(Clone, Debug)]
@@ -26,6 +31,8 @@ pub(super) struct NetworkRuns {
     pub(super) neurons: u64,
     pub(super) macs: u64,
     pub(super) runs: Runs,
+    /// Images whose heat map changes more by the most sensitive feature map.
+    pub(super) skewed: Proportion,
 }
 
 /// Flips in neurons of each bundled network.
@@ -43,6 +50,7 @@ pub(super) fn networks(threads: usize, stop: &AtomicBool, runs: u64) -> Result<V
             neurons: hit.map(|it| it.neurons).sum(),
             macs: layers.iter().map(|it| it.macs).sum(),
             runs: found,
+            skewed: skewed_heat_maps(&target, MAPPED)?,
         })
     };
     NETWORKS.iter().map(of).collect()

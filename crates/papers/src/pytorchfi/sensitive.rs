@@ -1,10 +1,12 @@
 //! A large value in the feature map to which the cross entropy of an image is least sensitive, and in that to which it is most.
 
 use fault::Model;
+use methods::kit::StudyError;
 use nn::NetworkTarget;
 use nn::delta::Delta;
 use nn::forward::top_class;
 use nn::gradient::{RealRun, Reverse};
+use nn::heat_map::{HeatMapper, SensitivityContrast};
 use nn::hit::{Hit, LayerOperand};
 use stats::{Draws, Proportion};
 
@@ -26,6 +28,29 @@ impl SensitiveMaps {
         Some([Proportion::new(self.least, self.images)?, Proportion::new(self.most, self.images)?])
             .filter(|_| self.images > 0)
     }
+}
+
+/// The share of the first images that the network gets right whose heat map (Grad-CAM, of the last layer with rows and columns) changes
+/// more by a large value in all of the feature map to which the score is most sensitive than in that to which it is least.
+///
+/// # Errors
+/// If the network has no such layer.
+pub(super) fn skewed_heat_maps(target: &NetworkTarget, images: usize) -> Result<Proportion, StudyError> {
+    let words = |error: String| StudyError::Words(format!("make heat maps of {}: {error}", target.network().name()));
+    let mapper = HeatMapper::new(target.network(), target.images().task(), None);
+    let mapper = mapper.map_err(|error| words(error.to_string()))?;
+    let (labels, count) = (target.images().labels(), target.images().count());
+    let right = |&image: &usize| top_class(target.golden_run(image).logits()) == usize::from(labels[image]);
+    let (mut more, mut all) = (0, 0);
+    for image in (0..count).filter(right).take(images) {
+        let of_image = (image, target.images().pixels(image));
+        let found =
+            SensitivityContrast::new(mapper, of_image, LARGE, count).map_err(|error| words(error.to_string()))?;
+        let [least, most] = found.differences();
+        more += u64::from(most > least);
+        all += 1;
+    }
+    Ok(Proportion::from_counts(more, all - more))
 }
 
 /// A feature map: a layer and a channel.

@@ -12,6 +12,7 @@ use super::tables::single;
 use super::trained;
 use crate::mean::SeedMean;
 use crate::statements::{Judged, Part, Statement, Verdict};
+use crate::words::listed;
 
 /// All statements.
 pub(super) fn statements(found: &Measured) -> Vec<Part> {
@@ -155,6 +156,7 @@ fn less_than_bound(found: &Measured) -> Statement {
 fn uses(found: &Measured) -> Vec<Statement> {
     let mut all = trained::statements(&found.trained);
     all.push(large_values(found));
+    all.push(heat_maps(found));
     all
 }
 
@@ -187,6 +189,28 @@ fn large_values(found: &Measured) -> Statement {
             "the 95 % interval (Newcombe) of the share of images with another class by the map with the largest gradient, less \
              that by the map with the least, is all above 0",
             verdict,
+        ),
+    )
+}
+
+/// The same section about heat maps.
+fn heat_maps(found: &Measured) -> Statement {
+    let shares: Vec<_> = found.networks.iter().map(|it| (it.name, it.skewed)).collect();
+    let bounds = || shares.iter().map(|(_, share)| share.wilson(Confidence::PERCENT_95));
+    let holds = !shares.is_empty() && bounds().all(|it| it.low > 0.5);
+    let fails = bounds().any(|it| it.high < 0.5);
+    let words = shares.iter().map(|(name, share)| format!("{name} {}", said(Some(*share))));
+    statement(
+        [
+            "a large value in the most sensitive feature map skews the heat map of the class (Grad-CAM), other than in the least \
+             sensitive one (DenseNet, Figure 5.5)",
+            "one image",
+        ],
+        format!("images whose heat map changes more by the most sensitive one: {}", listed(words.collect::<Vec<_>>())),
+        Judged::by(
+            "the 95 % interval (Wilson) of the share of images whose heat map changes more by the most sensitive feature map is above one \
+             half in each network; it fails if it is below in one",
+            decided(holds, fails),
         ),
     )
 }

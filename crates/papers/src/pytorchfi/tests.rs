@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use campaign::{Planner, RunIndex};
 use methods::convolution::{KernelForm, NeuronPattern};
 use nn::{ElementRegion, Fault};
+use stats::Proportion;
 
 use super::defects::DEFECTS;
 use super::measured::{Measured, PATTERNS, measure};
@@ -273,4 +274,19 @@ fn sensitive_feature_maps_decide_by_a_difference() {
     let maps = |least, most| changed(|it| (it.maps.images, it.maps.least, it.maps.most) = (500, least, most));
     assert_eq!([maps(0, 60), maps(60, 0), maps(20, 22)].map(|it| of(&it, claim)), [Holds, Fails, Open]);
     assert_eq!(of(&changed(|it| it.maps = SensitiveMaps::default()), claim), Open);
+}
+
+#[test]
+fn heat_maps_decide_by_their_intervals_in_every_network() {
+    use Verdict::{Fails, Holds, Open};
+    let claim = "a large value in the most sensitive feature map";
+    let shares = |most: [u64; 3]| {
+        changed(|it| {
+            for (network, most) in it.networks.iter_mut().zip(most) {
+                network.skewed = Proportion::from_counts(most, 100 - most);
+            }
+        })
+    };
+    let found = [[90, 80, 70], [90, 50, 70], [90, 50, 30]].map(|most| of(&shares(most), claim));
+    assert_eq!(found, [Holds, Open, Fails]);
 }

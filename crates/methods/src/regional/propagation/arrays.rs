@@ -164,8 +164,8 @@ pub fn arrays(
     Ok(followed)
 }
 
-/// Declared arrays, in these allocations, as they are declared; and buffers as arrays of one dimension, of the types that
-/// their outputs have, or else that kernels load and store there; of bytes where nothing shows a type.
+/// Declared arrays, in these allocations, as they are declared; and buffers as arrays of one dimension, or of the shape of their outputs, of the types that
+/// these have, or else that kernels load and store there; of bytes where nothing shows a type.
 fn typed(golden: &Golden, (declared, allocated): (Vec<Array>, &[Variable]), buffers: Vec<Variable>) -> FollowedArrays {
     let of_output = |it: &Variable| {
         let output = golden.outputs().iter().find(|output| output.name == it.name)?;
@@ -211,11 +211,14 @@ fn typed(golden: &Golden, (declared, allocated): (Vec<Array>, &[Variable]), buff
         });
         let element = element.ok();
         let elements = it.bytes / element.map_or(1, ElementType::bytes);
+        let output = golden.outputs().iter().find(|output| output.name == it.name);
+        let shape = output.map(|output| output.shape.clone());
+        let shape = shape.filter(|shape| shape.iter().product::<u64>() == elements && !shape.is_empty());
         arrays.push(Array {
             name: it.name,
             address: it.address,
             element,
-            shape: vec![elements],
+            shape: shape.unwrap_or_else(|| vec![elements]),
             stride: None,
             launches: None,
         });

@@ -46,8 +46,7 @@ fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> (usize, Vec<f64>)
     (width, places.into_iter().map(|value| if value == f64::NEG_INFINITY { 0.0 } else { value }).collect())
 }
 
-/// Pictures of the variables that a fault corrupts, at most so many, each after the launch at whose end most of its elements differ.
-/// `declared` is the text of the declarations; without some, all buffers are looked at.
+/// The pictures of [`pictures`](crate::registry::pictures).
 ///
 /// # Errors
 /// If the declarations cannot be read or fit nothing, or the fault names no place.

@@ -95,7 +95,7 @@ impl Origin {
 pub fn category(run: &Run) -> Option<Category> {
     match &run.ended {
         Ended::Failed(name) if name == "cudaErrorECCUncorrectable" => Some(Category::Ecc),
-        Ended::Failed(_) | Ended::Hang | Ended::Cut if !run.started => Some(Category::BeforeKernel),
+        Ended::Failed(_) | Ended::Hang | Ended::Crash | Ended::Cut if !run.started => Some(Category::BeforeKernel),
         Ended::Failed(name) => Some(match name.as_str() {
             "cudaErrorIllegalInstruction" => Category::InstructionCrash,
             "cudaErrorIllegalAddress"
@@ -106,6 +106,7 @@ pub fn category(run: &Run) -> Option<Category> {
             _ => Category::OtherCrash,
         }),
         Ended::Hang | Ended::Cut => Some(if run.finished { Category::OtherCrash } else { Category::Hang }),
+        Ended::Crash => Some(Category::OtherCrash),
         Ended::Stopped => None,
         Ended::Completed if run.mismatches.is_empty() && run.unrecorded == 0 => None,
         Ended::Completed => Some(of_values(run)),
@@ -370,6 +371,10 @@ mod tests {
         assert_eq!(bits(of(false, failed("cudaErrorMemoryAllocation"))), Some(Bits::IM));
         assert_eq!(bits(of(false, Ended::Hang)), Some(Bits::IM));
         assert_eq!(bits(of(true, Ended::Hang)), Some(Bits::Unknown));
+        assert_eq!(
+            [of(false, Ended::Crash), of(true, Ended::Crash)],
+            [Some(Category::BeforeKernel), Some(Category::OtherCrash)]
+        );
         assert_eq!(bits(of(true, failed("cudaErrorECCUncorrectable"))), Some(Bits::LeftOut));
         assert_eq!(of(true, Ended::Completed), None);
     }

@@ -143,8 +143,14 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
 fn fluence_file(path: &str) -> Result<String, StudyError> {
     let read = std::fs::read_to_string(path);
     let text = read.map_err(|error| StudyError::Refused(format!("read {path} for --fluence: {error}")))?;
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    Ok(lines.collect::<Vec<_>>().join(","))
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    // A name may have the character, too, but not after a space.
+    let lines = text.lines().map(|line| line.split(" #").next().unwrap_or_default().trim());
+    let words: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    if words.is_empty() {
+        return Err(StudyError::Refused(format!("read {path} for --fluence: it has no line [LOG:]PROGRAM=N")));
+    }
+    Ok(words.join(","))
 }
 
 /// Counts the runs and events of a log, by program.

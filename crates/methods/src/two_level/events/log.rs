@@ -20,6 +20,8 @@ enum Line {
     },
     /// Whoever watches the program ended it, because it took too long.
     Hang,
+    /// The watchdog saw it end without a word.
+    Crash,
     /// The user ended it: it tells nothing of the beam.
     Stopped,
     End {
@@ -51,6 +53,8 @@ pub enum Ended {
     Failed(String),
     /// It had to be ended.
     Hang,
+    /// It died without a word.
+    Crash,
     /// The user ended it.
     Stopped,
     /// The log ends: nothing is known.
@@ -243,8 +247,10 @@ impl Run {
             Line::Mismatch(mismatch) => self.mismatches.push(mismatch),
             Line::CudaError { name } => self.ended = Ended::Failed(name),
             // A process that stays behind after its error is stopped by the watchdog.
-            Line::Hang | Line::Stopped | Line::End { .. } if matches!(self.ended, Ended::Failed(_)) => {}
+            Line::Hang | Line::Crash | Line::Stopped | Line::End { .. } if matches!(self.ended, Ended::Failed(_)) => {}
+            Line::Stopped if matches!(self.ended, Ended::Hang | Ended::Crash) => {}
             Line::Hang => self.ended = Ended::Hang,
+            Line::Crash => self.ended = Ended::Crash,
             Line::Stopped if self.mismatches.is_empty() => self.ended = Ended::Stopped,
             Line::Stopped => self.ended = Ended::Completed,
             Line::End { mismatches } => {
@@ -287,6 +293,10 @@ mod tests {
         let mismatch = r#"{"event":"mismatch","block":0,"thread":1,"values":["0x1"],"computed":["0x3"],"run":"a"}"#;
         let stopped = r#"{"event":"stopped","run":"a"}"#;
         assert_eq!(read(&format!("{start}\n{stopped}\n")).runs, []);
+        for (event, ended) in [("hang", Ended::Hang), ("crash", Ended::Crash)] {
+            let before = format!("{{\"event\":\"{event}\",\"run\":\"a\"}}");
+            assert_eq!(read(&format!("{start}\n{before}\n{stopped}\n")).runs[0].ended, ended);
+        }
         let seen = read(&format!("{start}\n{mismatch}\n{stopped}\n")).runs;
         assert_eq!((seen.len(), &seen[0].ended), (1, &Ended::Completed));
         let failed = r#"{"event":"cuda_error","name":"cudaErrorLaunchFailure","run":"a"}"#;

@@ -18,11 +18,11 @@ pub(super) struct NamedNumber<'a> {
 /// If a part is not a name with a number above 0; the text names the option, the part, and `form`.
 pub(super) fn numbers<'a>(key: &str, text: &'a str, form: &str) -> Result<Vec<NamedNumber<'a>>, StudyError> {
     let read = |words: &'a str| {
-        let pair = words.rsplit_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
+        let pair = words.rsplit_once('=').and_then(|(name, number)| Some((name.trim(), number.trim().parse().ok()?)));
         let (name, number) = pair.ok_or_else(|| wrong(key, words, &format!("expected {form}")))?;
         Ok(NamedNumber { words, name, number: positive(key, number)? })
     };
-    text.split(',').filter(|part| !part.is_empty()).map(read).collect()
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(read).collect()
 }
 
 /// The message about a part of the value of an option.
