@@ -105,6 +105,26 @@ impl Part {
     }
 }
 
+/// Says of each statement by which other choices it comes out otherwise, and returns of how many statements there is such a one. A choice
+/// has a name, and the same statements judged by it.
+pub(crate) fn mark(parts: &mut [Part], choices: &[(&str, Vec<Part>)]) -> usize {
+    let mut differing = 0;
+    for (number, part) in parts.iter_mut().enumerate() {
+        for (at, statement) in part.statements.iter_mut().enumerate() {
+            let others = choices.iter().map(|(name, parts)| (name, parts[number].statements[at].judged.verdict));
+            let others: Vec<String> = others
+                .filter(|(_, verdict)| *verdict != statement.judged.verdict)
+                .map(|(name, verdict)| format!("{name}: {}", verdict.word()))
+                .collect();
+            if !others.is_empty() {
+                differing += 1;
+                statement.ours = format!("{} ({})", statement.ours, others.join("; "));
+            }
+        }
+    }
+    differing
+}
+
 /// How many statements come out how, in a sentence; `of` is what they speak of.
 #[must_use]
 pub fn tally(parts: &[Part], of: &str) -> String {

@@ -7,7 +7,7 @@ mod tables;
 mod tests;
 
 use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
-use crate::statements::tally;
+use crate::statements::{Part, mark as mark_choices, tally};
 use methods::kit::StudyError;
 use methods::regional::{RegionTally, plots};
 use survey::{Measured, Sizes};
@@ -60,7 +60,9 @@ fn pieces(all: &[Measured]) -> Pieces {
             Piece::Plot(plots::errors(&file("errors"), it.paper, &named, errors)),
         ));
     }
-    let parts = statements::statements(all);
+    let mut parts = statements::statements(all);
+    let (differing, asked) = mark(&mut parts, all);
+    pieces.push(("say-registers".to_owned(), Piece::Text(registers(differing, asked))));
     pieces.push(("say-tally".to_owned(), Piece::Text(tally(&parts, "programs"))));
     pieces.extend(parts.iter().map(|part| (part.name.to_owned(), Piece::Table(part.table()))));
     pieces.push(("errors".to_owned(), Piece::Table(tables::errors(all))));
@@ -69,4 +71,23 @@ fn pieces(all: &[Measured]) -> Pieces {
         pieces.push(("registers".to_owned(), Piece::Table(tables::registers(cjp))));
     }
     pieces
+}
+
+/// The parts that are about faults in destinations: elements and errors.
+const OF_DESTINATIONS: usize = 2;
+
+/// Says of each statement about destinations whether faults in one of 64 registers decide otherwise: of how many they do, and of how
+/// many they are asked.
+fn mark(parts: &mut [Part], all: &[Measured]) -> (usize, usize) {
+    let in_registers: Vec<Measured> = all.iter().map(Measured::in_registers).collect();
+    let parts = &mut parts[..OF_DESTINATIONS];
+    let asked = parts.iter().map(|part| part.statements.len()).sum();
+    (mark_choices(parts, &[("one of 64 registers", statements::statements(&in_registers))]), asked)
+}
+
+fn registers(differing: usize, asked: usize) -> String {
+    format!(
+        "The {asked} statements about elements and errors are judged by faults in destinations, and once more by faults in one of 64 registers, as in the paper: \
+         {differing} come out otherwise then, and say so beside our numbers"
+    )
 }

@@ -68,6 +68,7 @@ pub(super) struct Sizes {
 }
 
 /// A program, measured.
+#[derive(Clone)]
 pub(super) struct Measured {
     /// Its name.
     pub(super) name: &'static str,
@@ -85,11 +86,14 @@ pub(super) struct Measured {
     pub(super) registers: [Tally; 2],
     /// What faults in its regions did to its variables.
     pub(super) followed: Vec<FollowedFault>,
+    /// The same of faults in one of 64 registers.
+    pub(super) followed_registers: Vec<FollowedFault>,
     /// The names of its variables.
     pub(super) variables: Vec<String>,
 }
 
 /// A fault that corrupted something.
+#[derive(Clone)]
 pub(super) struct FollowedFault {
     /// Its region.
     pub(super) region: String,
@@ -101,6 +105,12 @@ impl Measured {
     /// What many faults in a region came to.
     pub(super) fn region(&self, name: &str) -> &RegionTally {
         self.many.region(name)
+    }
+
+    /// As if faults in one of 64 registers were those in destinations.
+    pub(super) fn in_registers(&self) -> Self {
+        let [many, _] = self.registers.clone();
+        Self { many, followed: self.followed_registers.clone(), ..self.clone() }
     }
 
     /// The regions of the paper.
@@ -140,17 +150,21 @@ fn measured(
     };
     let few = tally(shop, 0, declared.clone(), sizes.few)?;
     let many = tally(shop, 1, regions.clone(), sizes.many)?;
-    let mut among = |at: usize| {
+    let in_registers = |regions: &[Region], at: usize| -> Vec<Region> {
         let target = format!("reg:{}", REGISTERS[at]);
-        let regions = declared.iter().map(|it| Region { target: Some(target.clone()), ..it.clone() }).collect();
-        tally(shop, 2 + at as u64, regions, sizes.registers)
+        regions.iter().map(|it| Region { target: Some(target.clone()), ..it.clone() }).collect()
     };
+    // Narrowed regions are asked of the paper's choice alone.
+    let mut among =
+        |at: usize| tally(shop, 2 + at as u64, in_registers([&regions, &declared][at], at), sizes.registers);
     let registers = [among(0)?, among(1)?];
     shop.campaigns.seed = number * SEEDS + 9;
     let (variables, followed) = faults(shop, &capsule, &text, declared.clone(), sizes.followed)?;
+    let registers_of_paper = in_registers(&declared, 0);
+    let (_, followed_registers) = faults(shop, &capsule, &text, registers_of_paper, sizes.followed)?;
     let of_paper = declared.len();
     let regions = regions.into_iter().map(|it| it.name).collect();
-    Ok(Measured { name, paper, regions, of_paper, few, many, registers, followed, variables })
+    Ok(Measured { name, paper, regions, of_paper, few, many, registers, followed, followed_registers, variables })
 }
 
 /// Faults in regions.

@@ -7,7 +7,7 @@ use super::questions::Questions;
 use super::statements::statements;
 use super::survey::{Measured, VARIANTS};
 use super::tables::{name, quantity, rate};
-use crate::statements::Part;
+use crate::statements::{self, Part};
 use crate::words::{listed, percent};
 
 /// The workloads of the paper and hotspot's rate by the paper's choices and by each variant.
@@ -19,27 +19,11 @@ fn by_variant(all: &[Measured]) -> Vec<Vec<Measured>> {
 
 /// Says of each statement which variants decide otherwise, and returns how many statements there are of which one does.
 pub(super) fn mark(parts: &mut [Part], all: &[Measured], ipa: &IpaTable) -> usize {
-    let judged = |variant: usize| {
-        let all: Vec<Measured> = all.iter().map(|it| it.by(variant)).collect();
-        statements(&all, ipa, &Questions::of(&all, ipa))
+    let judged = |(number, name): (usize, &&'static str)| {
+        let all: Vec<Measured> = all.iter().map(|it| it.by(number)).collect();
+        (*name, statements(&all, ipa, &Questions::of(&all, ipa)))
     };
-    let variants: Vec<Vec<Part>> = (0..VARIANTS.len()).map(judged).collect();
-    let mut differing = 0;
-    for (number, part) in parts.iter_mut().enumerate() {
-        for (at, statement) in part.statements.iter_mut().enumerate() {
-            let verdict = |parts: &Vec<Part>| parts[number].statements[at].judged.verdict;
-            let others = VARIANTS.iter().zip(&variants).map(|(variant, parts)| (variant, verdict(parts)));
-            let others: Vec<String> = others
-                .filter(|(_, verdict)| *verdict != statement.judged.verdict)
-                .map(|(variant, verdict)| format!("{variant}: {}", verdict.word()))
-                .collect();
-            if !others.is_empty() {
-                differing += 1;
-                statement.ours = format!("{} ({})", statement.ours, others.join("; "));
-            }
-        }
-    }
-    differing
+    statements::mark(parts, &VARIANTS.iter().enumerate().map(judged).collect::<Vec<_>>())
 }
 
 /// A sentence about the variants.

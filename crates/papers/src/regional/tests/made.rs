@@ -88,6 +88,7 @@ pub(super) fn all() -> Vec<Measured> {
             many: tally(&regions),
             registers: [tally(&of_paper), tally(&of_paper)],
             followed: followed(name),
+            followed_registers: followed(name),
             variables: variables(name).iter().map(|&name| name.to_owned()).collect(),
             regions,
         }

@@ -2,7 +2,7 @@
 
 mod made;
 
-use methods::regional::RegionTally;
+use methods::regional::{RegionTally, Tally};
 
 use super::statements::statements;
 use super::survey::{Measured, first_step, last_step};
@@ -151,4 +151,18 @@ fn the_sentence_of_the_page_counts_what_was_decided() {
     );
     assert!(said.starts_with(&expected), "{said}");
     assert_eq!(tables::frequent(&region(&[3, 1, 3, 2], 1.0)), [(3, 2), (1, 1), (2, 1)]);
+}
+
+#[test]
+fn a_statement_says_whether_faults_in_registers_decide_otherwise() {
+    let mut all = made::all();
+    all.iter_mut().for_each(|it| it.registers[0] = it.many.clone());
+    let mut same = statements(&all);
+    assert_eq!(super::mark(&mut same, &all).0, 0);
+    all.iter_mut().for_each(|it| it.registers[0] = Tally::default());
+    let mut parts = statements(&all);
+    let (differing, asked) = super::mark(&mut parts, &all);
+    let marked = parts.iter().flat_map(|part| &part.statements).filter(|it| it.ours.contains("(one of 64 registers: "));
+    assert_eq!((marked.count(), asked), (differing, parts[..2].iter().map(|part| part.statements.len()).sum()));
+    assert!(differing > 0);
 }
