@@ -27,12 +27,15 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import numpy as np
-import onnx
-import onnxruntime
-import torch
-from onnx import helper, numpy_helper
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime
+    import torch
+    from onnx import helper, numpy_helper
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+except ModuleNotFoundError as missing:
+    sys.exit(f"error: the package `{missing.name}` is missing; install torch, onnx, onnxruntime and numpy")
 
 LABELS = {0x801: ">u1", 0xB01: ">i2", 0xC01: ">i4"}
 

@@ -73,7 +73,9 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
     let target = networks::open(source)?;
     let name = target.name();
     let (layers, accuracy) = (target.layers(), target.accuracy());
-    let (neurons, images) = target.population(&SelectionWords::default()).code(Code::Refused)?;
+    // Where no image is right there are layers still, but nothing to draw from.
+    let population = target.population(&SelectionWords::default());
+    let faults = |neurons: u64, images: u64| neurons * images * u64::from(target.bits());
     if json {
         let layer = |it: &LayerSize| {
             json!({
@@ -86,7 +88,9 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
             "name": name,
             "accuracy": { "count": accuracy.right, "of": accuracy.images, "rate": accuracy.share() },
             "layers": layers.iter().map(layer).collect::<Vec<_>>(),
-            "population": { "neurons": neurons, "images": images, "faults": neurons * images * u64::from(target.bits()) },
+            "population": population.as_ref().ok().map(|&(neurons, images)| {
+                json!({ "neurons": neurons, "images": images, "faults": faults(neurons, images) })
+            }),
         }))?;
         return Ok(Code::Done);
     }
@@ -109,11 +113,14 @@ fn info(source: &NetworkSource, json: bool) -> Result<Code, Failure> {
     let share = accuracy.share() * 100.0;
     let right = target.task().when_right();
     table.notes.push(format!("{} of {} images {right} ({share:.1} %).", accuracy.right, accuracy.images));
-    table.notes.push(format!(
-        "A campaign draws from {} faults: {neurons} neurons of convolutions, {images} images, {} bits.",
-        out::number(neurons * images * u64::from(target.bits())),
-        target.bits()
-    ));
+    table.notes.push(match population {
+        Ok((neurons, images)) => format!(
+            "A campaign draws from {} faults: {neurons} neurons of convolutions, {images} images, {} bits.",
+            out::number(faults(neurons, images)),
+            target.bits()
+        ),
+        Err(why) => format!("A campaign has nothing to draw from: failed to {why}; check --labels."),
+    });
     show(vec![table])?;
     Ok(Code::Done)
 }

@@ -347,3 +347,19 @@ fn generations_are_irradiated_and_shown_with_what_a_fault_changes() {
         assert!(!output.status.success() && stderr(&output).contains(part), "{words:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn a_network_that_gets_no_image_right_has_layers_still() {
+    let dir = TempDir::new().unwrap();
+    let (images, labels) = (dir.path().join("images"), dir.path().join("labels"));
+    let sizes =
+        |magic: u32, sizes: &[u32]| [magic].iter().chain(sizes).flat_map(|it| it.to_be_bytes()).collect::<Vec<u8>>();
+    std::fs::write(&images, [sizes(0x803, &[2, 28, 28]), vec![0; 2 * 28 * 28]].concat()).unwrap();
+    let of = |label: u8| {
+        std::fs::write(&labels, [sizes(0x801, &[2]), vec![label; 2]].concat()).unwrap();
+        json(&["nn", "info", "fashion", "--images", path(&images), "--labels", path(&labels), "--json"])
+    };
+    let wrong = (0..10).map(of).filter(|info| info["accuracy"]["count"] == 0).collect::<Vec<_>>();
+    assert_eq!(wrong.len(), 9, "both images have one class");
+    assert!(wrong.iter().all(|info| info["population"].is_null() && info["layers"].as_array().unwrap().len() > 5));
+}
