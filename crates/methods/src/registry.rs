@@ -1,20 +1,19 @@
 //! Every method there is.
 
 use campaign::{Aim, MethodChoice, SelectionWords, TargetError};
-use fault::Fault;
 use inject::CapsuleTarget;
 use std::sync::Arc;
-use study::Picture;
 
 use crate::approxilyzer;
 use crate::druto;
 use crate::gpu_qin;
-use crate::kit::StudyError;
 use crate::left_open;
 use crate::method::{Applied, Command, InputCommand, Method, Reader, StudyOffer};
 use crate::minotaur;
 use crate::regional;
 use crate::two_level;
+
+pub use crate::regional::propagation::worst_frames;
 
 /// The methods.
 #[rustfmt::skip] // One line each.
@@ -103,20 +102,6 @@ pub fn input_commands() -> impl Iterator<Item = &'static InputCommand> {
 /// All commands that methods add and that read files.
 pub fn readers() -> impl Iterator<Item = &'static Reader> {
     METHODS.iter().flat_map(|method| method.readers())
-}
-
-/// Pictures of the variables that a fault corrupts, at most `most` of them, each after the launch at whose end most of its elements
-/// differ. `declared` is the text of the declarations; without some, all buffers are looked at.
-///
-/// # Errors
-/// If the declarations cannot be read or fit nothing, or the fault names no place.
-pub fn pictures(
-    capsule: &CapsuleTarget,
-    declared: Option<&str>,
-    fault: &Fault,
-    most: usize,
-) -> Result<Vec<Picture>, StudyError> {
-    regional::propagation::worst_frames(capsule, declared, fault, most)
 }
 
 #[cfg(test)]

@@ -79,6 +79,7 @@ mod tests {
         assert_eq!([0.0, 100.0, -100.0, f32::INFINITY].map(gelu), [0.0, 100.0, -0.0, f32::INFINITY]);
         assert!((gelu(1.0) - 0.841_192).abs() < 1e-6 && (gelu(-1.0) + 0.158_808).abs() < 1e-6);
     }
+
     #[test]
     fn sigmoid_and_tanh_are_those_of_the_library_within_their_last_bit_and_have_their_limits() {
         for step in -40_000..40_000 {

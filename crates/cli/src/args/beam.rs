@@ -15,13 +15,13 @@ pub(crate) struct Beam {
     /// Begin no run after S seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
-    /// Seconds after which a run hangs and is ended [default: three times the longest run that ended by itself; 600 until there is one]
+    /// Seconds after which a run hangs and is ended [default: three times the longest run that came to its end; 600 until there is one]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) timeout: Option<f64>,
     /// A command of the shell to run after each crash and hang, such as one that resets the GPU; its output is kept in the log
     #[arg(long, value_name = "COMMAND")]
     pub(crate) after: Option<String>,
-    /// Give up after this number of runs in a row that did not end by themselves
+    /// Give up after this number of runs in a row that did not come to their end
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) give_up: u64,
     /// Print one JSON document at the end

@@ -32,7 +32,7 @@ const KEPT: usize = 10_000;
 /// Runs an application again and again under a watchdog.
 pub(crate) fn beam(args: &args::Beam) -> Result<Code, Failure> {
     let log = Arc::new(BeamLog::open(&args.log).code(Code::Usage)?);
-    let total = Arc::new(Mutex::new(Total::default()));
+    let total = Arc::new(Mutex::new(Total::new()));
     let (stopped, counted, path, as_json) = (Arc::clone(&log), Arc::clone(&total), args.log.clone(), args.json);
     // The run in hand is ended with this process, which is no event of the beam.
     interrupt::end_on_interrupt(move || {
@@ -40,15 +40,20 @@ pub(crate) fn beam(args: &args::Beam) -> Result<Code, Failure> {
             out::note("the log could not be written: its last run counts as a hang");
         }
         // Nothing is left to do where the summary cannot be printed.
-        let _ = counted.lock().unwrap_or_else(PoisonError::into_inner).show(&path, as_json);
+        let _ = locked(&counted).show(&path, as_json);
     })?;
     let watchdog = Watchdog { args, log: &log, total: &total, reaper: Reaper::new().code(Code::Refused)? };
     let ended = watchdog.run();
-    let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+    let total = locked(&total);
     if ended.is_ok() || total.runs() > 0 {
         total.show(&args.log, args.json)?;
     }
     ended.map(|()| Code::Done)
+}
+
+/// A value that is shared with what happens at Ctrl-C; a panic elsewhere leaves it whole.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The log of an application, to which the watchdog adds lines.
@@ -82,8 +87,7 @@ impl BeamLog {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut OpenLog) -> io::Result<T>) -> anyhow::Result<T> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut file).with_context(|| format!("use the log {}", self.path.display()))
+        work(&mut locked(&self.file)).with_context(|| format!("use the log {}", self.path.display()))
     }
 
     /// A run begins: its lines are those that follow.
@@ -102,13 +106,13 @@ impl BeamLog {
             log.is_running = false;
             let lines = lines_after(&mut log.file, log.begin)?;
             let ended = lines.iter().any(|line| is_event(line, "end"));
-            Ok((lines.into_iter().rev().find(|line| is_event(line, "start")), ended))
+            Ok((last_start(lines), ended))
         })
     }
 
     /// The last start in the log.
     fn last_start(&self) -> anyhow::Result<Option<Map<String, Value>>> {
-        self.with(|log| Ok(lines_after(&mut log.file, 0)?.into_iter().rev().find(|line| is_event(line, "start"))))
+        self.with(|log| Ok(last_start(lines_after(&mut log.file, 0)?)))
     }
 
     fn add(&self, line: &Value) -> anyhow::Result<()> {
@@ -121,8 +125,7 @@ impl BeamLog {
             if !log.is_running {
                 return Ok(());
             }
-            let lines = lines_after(&mut log.file, log.begin)?;
-            let start = lines.into_iter().rev().find(|line| is_event(line, "start"));
+            let start = last_start(lines_after(&mut log.file, log.begin)?);
             start.map_or(Ok(()), |start| log.add(&event("stopped", &start)))
         })
     }
@@ -143,6 +146,11 @@ fn lines_after(file: &mut File, begin: u64) -> io::Result<Vec<Map<String, Value>
     file.take(MOST_READ).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
+
+/// The start of the run that began last.
+fn last_start(lines: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
+    lines.into_iter().rev().find(|line| is_event(line, "start"))
 }
 
 fn is_event(line: &Map<String, Value>, name: &str) -> bool {
@@ -190,19 +198,28 @@ impl RunEnd {
 }
 
 /// Runs that were made.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Total {
+    /// The moment at which the watchdog began.
+    since: Instant,
     /// By end, in the order in which they were first seen.
     ends: Vec<(RunEnd, u64)>,
     /// Seconds in which the application ran.
     running: f64,
     /// The moment at which the run in hand began.
     begun: Option<Instant>,
-    /// Seconds between the runs.
-    between: f64,
 }
 
 impl Total {
+    fn new() -> Self {
+        Self { since: moment(), ends: Vec::new(), running: 0.0, begun: None }
+    }
+
+    /// Seconds since the watchdog began.
+    fn seconds(&self) -> f64 {
+        self.since.elapsed().as_secs_f64()
+    }
+
     fn count(&mut self, end: RunEnd) {
         match self.ends.iter_mut().find(|(known, _)| *known == end) {
             Some((_, count)) => *count += 1,
@@ -227,7 +244,7 @@ impl Total {
         let ends = self.ends.iter().map(|(end, count)| json!({ "end": end.words(), "runs": count }));
         json!({
             "format": "beamline.beam/1", "runs": self.runs(), "ends": ends.collect::<Vec<_>>(),
-            "seconds_running": self.seconds_running(), "seconds": self.seconds_running() + self.between,
+            "seconds_running": self.seconds_running(), "seconds": self.seconds(),
         })
     }
 
@@ -238,7 +255,7 @@ impl Total {
         table.notes.push(format!(
             "The application ran for {:.1} of {:.1} seconds. The fluence of its rates is the flux of the beam times the seconds in which it ran.",
             self.seconds_running(),
-            self.seconds_running() + self.between
+            self.seconds()
         ));
         table.notes.push(format!("`beamline events {}` tells what went wrong in them.", log.display()));
         study.tables.push(table);
@@ -256,18 +273,19 @@ struct Watchdog<'a> {
 
 impl Watchdog<'_> {
     fn total(&self) -> MutexGuard<'_, Total> {
-        self.total.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(self.total)
     }
 
     fn run(&self) -> Result<(), Failure> {
         let (mut longest, mut failed) = (None::<f64>, 0);
         let mut known = self.log.last_start().code(Code::Refused)?;
-        #[expect(clippy::disallowed_methods, reason = "a beam has hours, and runs have limits of time")]
-        let begun = Instant::now();
         loop {
-            let runs = self.total().runs();
+            let (runs, seconds) = {
+                let total = self.total();
+                (total.runs(), total.seconds())
+            };
             let is_over = self.args.runs.is_some_and(|most| runs >= most)
-                || self.args.seconds.is_some_and(|most| begun.elapsed().as_secs_f64() >= most);
+                || self.args.seconds.is_some_and(|most| seconds >= most);
             if is_over {
                 return Ok(());
             }
@@ -293,9 +311,6 @@ impl Watchdog<'_> {
                 self.after()?;
                 failed += 1;
             }
-            let mut total = self.total();
-            total.between = begun.elapsed().as_secs_f64() - total.running;
-            drop(total);
             if failed == self.args.give_up {
                 let error = anyhow!("go on: the last {failed} runs did not come to their end; the GPU may be lost");
                 let help =
@@ -313,9 +328,7 @@ impl Watchdog<'_> {
         let limits = Limits { time: Duration::from_secs_f64(seconds), file_bytes: u64::MAX, files: &[] };
         let started = || format!("start {}", Path::new(&program).display());
         self.log.begin().code(Code::Refused)?;
-        #[expect(clippy::disallowed_methods, reason = "the fluence of a run is by its time")]
-        let now = Instant::now();
-        self.total().begun = Some(now);
+        self.total().begun = Some(moment());
         process::run_unheard(command, &limits, &self.reaper).with_context(started).code(Code::Refused)
     }
 
@@ -374,6 +387,11 @@ impl Watchdog<'_> {
         });
         self.log.add(&line).code(Code::Refused)
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a beam has hours, and the fluence of a run is by its time")]
+fn moment() -> Instant {
+    Instant::now()
 }
 
 /// Seconds since 1970.

@@ -98,7 +98,7 @@ fn tell_stories(results: &Results, args: &args::Report, report: &mut Report) {
             for id in faults {
                 let Ok(fault) = id.parse() else { continue };
                 // What is not a variable has no picture, and a page without one is a page still.
-                let drawn = registry::pictures(capsule, declared, &fault, PICTURES).unwrap_or_default();
+                let drawn = registry::worst_frames(capsule, declared, &fault, PICTURES).unwrap_or_default();
                 report.pictures.insert(id, drawn);
             }
         }

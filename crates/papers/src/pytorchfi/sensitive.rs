@@ -39,10 +39,9 @@ pub(super) fn skewed_heat_maps(target: &NetworkTarget, images: usize) -> Result<
     let words = |error: String| StudyError::Words(format!("make heat maps of {}: {error}", target.network().name()));
     let mapper = HeatMapper::new(target.network(), target.images().task(), None);
     let mapper = mapper.map_err(|error| words(error.to_string()))?;
-    let (labels, count) = (target.images().labels(), target.images().count());
-    let right = |&image: &usize| top_class(target.golden_run(image).logits()) == usize::from(labels[image]);
+    let count = target.images().count();
     let (mut more, mut all) = (0, 0);
-    for image in (0..count).filter(right).take(images) {
+    for image in right_images(target).take(images) {
         let of_image = (image, target.images().pixels(image));
         let found =
             SensitivityContrast::new(mapper, of_image, LARGE, count).map_err(|error| words(error.to_string()))?;
@@ -56,14 +55,19 @@ pub(super) fn skewed_heat_maps(target: &NetworkTarget, images: usize) -> Result<
 /// A feature map: a layer and a channel.
 type MapPlace = (usize, usize);
 
+/// The images that the network gets right.
+fn right_images(target: &NetworkTarget) -> impl Iterator<Item = usize> {
+    let labels = target.images().labels();
+    let right = |&image: &usize| top_class(target.golden_run(image).logits()) == usize::from(labels[image]);
+    (0..target.images().count()).filter(right)
+}
+
 /// Injects into the first images that the network gets right.
 pub(super) fn sensitive(target: &NetworkTarget, images: usize) -> SensitiveMaps {
     let network = target.network();
     let (reverse, mut delta) = (Reverse::new(network), Delta::new(network));
     let mut found = SensitiveMaps::default();
-    let labels = target.images().labels();
-    let right = |&image: &usize| top_class(target.golden_run(image).logits()) == usize::from(labels[image]);
-    for image in (0..target.images().count()).filter(right).take(images) {
+    for image in right_images(target).take(images) {
         let Some([least, most]) = ends(target, &reverse, image) else { continue };
         let golden = target.golden_run(image);
         let mut draws = Draws::new(image as u64, 0);

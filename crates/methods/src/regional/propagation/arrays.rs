@@ -167,10 +167,8 @@ pub fn arrays(
 /// Declared arrays, in these allocations, as they are declared; and buffers as arrays of one dimension, or of the shape of their outputs, of the types that
 /// these have, or else that kernels load and store there; of bytes where nothing shows a type.
 fn typed(golden: &Golden, (declared, allocated): (Vec<Array>, &[Variable]), buffers: Vec<Variable>) -> FollowedArrays {
-    let of_output = |it: &Variable| {
-        let output = golden.outputs().iter().find(|output| output.name == it.name)?;
-        output.element.filter(|element| it.bytes.is_multiple_of(element.bytes()))
-    };
+    let output = |it: &Variable| golden.outputs().iter().find(|output| output.name == it.name);
+    let of_output = |it: &Variable| output(it)?.element.filter(|element| it.bytes.is_multiple_of(element.bytes()));
     // A field of structures is one of several types.
     let of_array = |array: &Array| allocated.iter().find(|it| it.address == array.address && array.stride.is_none());
     let asked = declared.iter().filter_map(of_array).chain(buffers.iter().filter(|it| of_output(it).is_none()));
@@ -211,8 +209,7 @@ fn typed(golden: &Golden, (declared, allocated): (Vec<Array>, &[Variable]), buff
         });
         let element = element.ok();
         let elements = it.bytes / element.map_or(1, ElementType::bytes);
-        let output = golden.outputs().iter().find(|output| output.name == it.name);
-        let shape = output.map(|output| output.shape.clone());
+        let shape = output(&it).map(|output| output.shape.clone());
         let shape = shape.filter(|shape| shape.iter().product::<u64>() == elements && !shape.is_empty());
         arrays.push(Array {
             name: it.name,

@@ -46,7 +46,8 @@ fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> (usize, Vec<f64>)
     (width, places.into_iter().map(|value| if value == f64::NEG_INFINITY { 0.0 } else { value }).collect())
 }
 
-/// The pictures of [`pictures`](crate::registry::pictures).
+/// Pictures of the variables that a fault corrupts, at most `most` of them, each after the launch at whose end most of its elements
+/// differ. `declared` is the text of the declarations; without some, all buffers are looked at.
 ///
 /// # Errors
 /// If the declarations cannot be read or fit nothing, or the fault names no place.
