@@ -33,11 +33,14 @@ struct Record {
     uint32_t values[kValues];
 };
 
-// The records lie in pinned memory, where they outlive a kernel that crashes; the count, in memory of the GPU.
+// The records lie in pinned memory, where they outlive a kernel that crashes; the counts, in memory of the GPU. The number of
+// finished blocks is copied to pinned memory, where the host reads it while the kernel runs.
 template <int kValues>
 struct Log {
     Record<kValues>* records;
     uint32_t* mismatches;
+    uint32_t* finished;
+    volatile uint32_t* progress;
 };
 
 template <class Value>
@@ -123,6 +126,9 @@ struct Chain {
 template <class Test>
 __global__ void __launch_bounds__(kMaxThreads, 1) irradiate(Test test, uint32_t rounds, Log<Test::kValues> log) {
     test.run(rounds, log);
+    if (threadIdx.x == 0) {
+        *log.progress = atomicAdd(log.finished, 1u) + 1;
+    }
 }
 
 // Where events go besides standard output; none unless a file is named.
@@ -217,6 +223,22 @@ inline uint32_t parse(const char* text, uint32_t high) {
     return *end == '\0' && errno == 0 && 1 <= value && value <= high ? static_cast<uint32_t>(value) : 0;
 }
 
+// Waits for the kernel. Each second it logs how many blocks have finished: while such lines come, the host and the driver are
+// alive, and while the number grows, the GPU is.
+inline cudaError_t wait(const volatile uint32_t* progress) {
+    constexpr timespec kMillisecond = {0, 1000000};
+    for (uint32_t waited = 1;; ++waited) {
+        const cudaError_t status = cudaStreamQuery(nullptr);
+        if (status != cudaErrorNotReady) {
+            return status;
+        }
+        nanosleep(&kMillisecond, nullptr);
+        if (waited % 1000 == 0) {
+            event("{\"event\":\"alive\",\"finished_blocks\":%u}", *progress);
+        }
+    }
+}
+
 template <class Test>
 int run(const Test& test, int argc, char** argv) {
     const uint32_t rounds = argc > 1 ? parse(argv[1], 4000000000u) : Test::kRounds;
@@ -240,15 +262,21 @@ int run(const Test& test, int argc, char** argv) {
     Log<Test::kValues> log = {};
     const size_t bytes = kRecords * sizeof *log.records;
     CUDA_CHECK(cudaMallocHost(&log.records, bytes));
-    CUDA_CHECK(cudaMalloc(&log.mismatches, sizeof *log.mismatches));
-    CUDA_CHECK(cudaMemset(log.mismatches, 0, sizeof *log.mismatches));
+    uint32_t* progress = nullptr;
+    CUDA_CHECK(cudaMallocHost(&progress, sizeof *progress));
+    for (uint32_t** count : {&log.mismatches, &log.finished}) {
+        CUDA_CHECK(cudaMalloc(count, sizeof **count));
+        CUDA_CHECK(cudaMemset(*count, 0, sizeof **count));
+    }
     CUDA_CHECK(cudaDeviceSynchronize());
     memset(log.records, 0, bytes);
+    *progress = 0;
+    log.progress = progress;
 
     event("{\"event\":\"before_kernel\"}");
     irradiate<<<blocks, threads>>>(test, rounds, log);
     const cudaError_t launched = cudaGetLastError();
-    const cudaError_t status = launched != cudaSuccess ? launched : cudaDeviceSynchronize();
+    const cudaError_t status = launched != cudaSuccess ? launched : wait(progress);
     if (status != cudaSuccess) {
         report(status);
         print_records(test, rounds, log.records);
@@ -260,7 +288,9 @@ int run(const Test& test, int argc, char** argv) {
     uint32_t mismatches = 0;
     CUDA_CHECK(cudaMemcpy(&mismatches, log.mismatches, sizeof mismatches, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaFree(log.mismatches));
+    CUDA_CHECK(cudaFree(log.finished));
     CUDA_CHECK(cudaFreeHost(log.records));
+    CUDA_CHECK(cudaFreeHost(progress));
     event("{\"event\":\"end\",\"mismatches\":%u}", mismatches);
     return mismatches == 0 ? 0 : 1;
 }

@@ -100,13 +100,15 @@ impl BeamLog {
         })
     }
 
-    /// The lines of the run in hand, which has ended: its start, if it wrote one, and whether it wrote its end.
-    fn end(&self) -> anyhow::Result<(Option<Map<String, Value>>, bool)> {
+    /// What the run in hand wrote, which has ended.
+    fn end(&self) -> anyhow::Result<RunLines> {
         self.with(|log| {
             log.is_running = false;
+            let written = log.file.metadata()?.modified()?;
             let lines = lines_after(&mut log.file, log.begin)?;
-            let ended = lines.iter().any(|line| is_event(line, "end"));
-            Ok((last_start(lines), ended))
+            let has_end = lines.iter().any(|line| is_event(line, "end"));
+            let silent = time().duration_since(written).unwrap_or_default().as_secs_f64();
+            Ok(RunLines { start: last_start(lines), has_end, silent })
         })
     }
 
@@ -129,6 +131,15 @@ impl BeamLog {
             start.map_or(Ok(()), |start| log.add(&event("stopped", &start)))
         })
     }
+}
+
+/// What a run wrote to the log.
+struct RunLines {
+    /// Its start, if it wrote one.
+    start: Option<Map<String, Value>>,
+    has_end: bool,
+    /// Seconds since anything was written.
+    silent: f64,
 }
 
 impl OpenLog {
@@ -291,18 +302,18 @@ impl Watchdog<'_> {
             }
             let most = longest.map_or(FIRST, |longest| (TIMES * longest).max(LEAST));
             let ended = self.start(self.args.timeout.unwrap_or(most))?;
-            let (start, has_end) = self.log.end().code(Code::Refused)?;
-            let end = RunEnd::of(&ended, has_end);
+            let lines = self.log.end().code(Code::Refused)?;
+            let end = RunEnd::of(&ended, lines.has_end);
             {
                 let mut total = self.total();
                 total.begun = None;
                 total.running += ended.seconds;
                 total.count(end);
             }
-            if start.is_none() && (known.is_none() || matches!(end, RunEnd::Failed(0))) {
+            if lines.start.is_none() && (known.is_none() || matches!(end, RunEnd::Failed(0))) {
                 return Err(self.no_start(end, &ended));
             }
-            known = Some(self.write_end(end, ended.seconds, start, known, runs).code(Code::Refused)?);
+            known = Some(self.write_end(end, ended.seconds, lines, known, runs).code(Code::Refused)?);
             if let RunEnd::Code(_) = end {
                 longest = Some(longest.unwrap_or(0.0).max(ended.seconds));
                 failed = 0;
@@ -347,11 +358,11 @@ impl Watchdog<'_> {
         &self,
         end: RunEnd,
         seconds: f64,
-        start: Option<Map<String, Value>>,
+        lines: RunLines,
         known: Option<Map<String, Value>>,
         number: u64,
     ) -> anyhow::Result<Map<String, Value>> {
-        let start = match (start, known) {
+        let start = match (lines.start, known) {
             (None, Some(mut before)) => {
                 before.insert("run".to_owned(), format!("watchdog-{}-{number}", now()).into());
                 self.log.add(&Value::from(before.clone()))?;
@@ -365,7 +376,10 @@ impl Watchdog<'_> {
             RunEnd::Signal(_) | RunEnd::Failed(_) => self.log.add(&event("crash", &start))?,
             RunEnd::Code(_) => {}
         }
-        self.log.add(&json!({ "watchdog": end.words(), "run": start.get("run"), "seconds": seconds, "at": now() }))?;
+        let run = start.get("run");
+        self.log.add(
+            &json!({ "watchdog": end.words(), "run": run, "seconds": seconds, "silent": lines.silent, "at": now() }),
+        )?;
         Ok(start)
     }
 
@@ -394,9 +408,12 @@ fn moment() -> Instant {
     Instant::now()
 }
 
+#[expect(clippy::disallowed_methods, reason = "a beam time is kept by the clock")]
+fn time() -> SystemTime {
+    SystemTime::now()
+}
+
 /// Seconds since 1970.
 fn now() -> u64 {
-    #[expect(clippy::disallowed_methods, reason = "a beam time is kept by the clock")]
-    let now = SystemTime::now();
-    now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    time().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -44,6 +44,9 @@ fn hangs_and_crashes_of_a_beam_are_in_its_log_and_a_stopped_run_is_not() {
     assert_eq!(ends, [("ended with code 0", 3), ("hung", 2), ("crashed by signal 11", 1)]);
     let text = fs::read_to_string(&log).unwrap();
     assert_eq!(text.matches(r#""output":"reset\n""#).count(), 3, "{text}");
+    let hung = text.lines().find(|line| line.contains(r#""watchdog":"hung""#)).unwrap();
+    let silent = serde_json::from_str::<serde_json::Value>(hung).unwrap()["silent"].as_f64().unwrap();
+    assert!((0.2..30.0).contains(&silent), "{hung}");
     // The seventh run hangs, and the user ends it: no event of the beam.
     let mut stopped = beamline(&[&["beam", "--log", path(&log), "--timeout", "60", "--"][..], &words].concat());
     let mut stopped = stopped.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

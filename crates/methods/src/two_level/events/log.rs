@@ -13,6 +13,8 @@ enum Line {
         chain: Option<u32>,
     },
     BeforeKernel,
+    /// The host waits for the kernel.
+    Alive,
     AfterKernel,
     Mismatch(Mismatch),
     CudaError {
@@ -257,7 +259,7 @@ impl Run {
                 self.unrecorded = mismatches.unwrap_or(0).saturating_sub(self.mismatches.len() as u64);
                 self.ended = Ended::Completed;
             }
-            Line::Start { .. } => {}
+            Line::Start { .. } | Line::Alive => {}
         }
         Ok(())
     }
@@ -271,7 +273,7 @@ mod tests {
     fn runs_begin_with_a_start_and_end_as_they_say() {
         let start = r#"{"event":"start","program":"iadd","rounds":64,"blocks":4,"threads":64,"chain":41}"#;
         let log = format!(
-            "{start}\n{{\"event\":\"before_kernel\"}}\n{{\"event\":\"mismatch\",\"block\":1,\"thread\":5,\"round\":0,\"values\":[\"0x0d\"],\
+            "{start}\n{{\"event\":\"before_kernel\"}}\n{{\"event\":\"alive\",\"finished_blocks\":3}}\n{{\"event\":\"mismatch\",\"block\":1,\"thread\":5,\"round\":0,\"values\":[\"0x0d\"],\
              \"computed\":[\"0x05\"]}}\n{{\"event\":\"after_kernel\"}}\n{{\"event\":\"end\",\"mismatches\":1}}\nnoise\n{start}\n\
              {{\"event\":\"before_kernel\"}}\n{{\"event\":\"cuda_error\",\"code\":700,\"name\":\"cudaErrorIllegalAddress\"}}\n{start}\n{start}\n\
              {{\"event\":\"hang\"}}\n"
