@@ -100,7 +100,7 @@ impl BeamLog {
         })
     }
 
-    /// What the run in hand wrote, which has ended.
+    /// The lines of the run in hand, which has ended.
     fn end(&self) -> anyhow::Result<RunLines> {
         self.with(|log| {
             log.is_running = false;
@@ -133,9 +133,9 @@ impl BeamLog {
     }
 }
 
-/// What a run wrote to the log.
+/// The lines of a run in a log.
 struct RunLines {
-    /// Its start, if it wrote one.
+    /// The line of the start, if the run wrote one.
     start: Option<Map<String, Value>>,
     has_end: bool,
     /// Seconds since anything was written.
