@@ -74,6 +74,12 @@ enum Task {
         /// Replace the committed capsules
         #[arg(long)]
         bless: bool,
+        /// The key of the choice
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// One workload in this number, chosen by the seed
+        #[arg(long, value_name = "N", default_value = "1")]
+        one_in: NonZeroU64,
         /// Only these
         names: Vec<String>,
     },
@@ -136,7 +142,9 @@ fn main() -> Result<()> {
         Task::Automatic => automatic::automatic(),
         Task::Contraction(args) => contraction::contraction(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
-        Task::Workloads { bless, names } => workloads::workloads(bless, &names),
+        Task::Workloads { bless, seed, one_in, names } => {
+            workloads::workloads(bless, &names, workloads::Sample { seed, one_in })
+        }
         Task::EndToEnd { all, seed, one_in, record } => {
             let wanted = if all { Wanted::All } else { Wanted::Part { seed, one_in } };
             end_to_end::end_to_end(wanted, record.as_deref())

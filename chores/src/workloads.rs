@@ -10,6 +10,7 @@ use capsule::{Capsule, Event, Output};
 use serde::Deserialize;
 use session::bundled::DeclaredOutput;
 use std::fs;
+use std::num::NonZeroU64;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,44 +77,60 @@ pub(crate) fn fixed_nvcc() -> Result<nvcc::Nvcc> {
     Ok(nvcc::Nvcc { root: link })
 }
 
-/// Records every workload and compares it with, or makes it, the committed capsule.
-pub(crate) fn workloads(bless: bool, names: &[String]) -> Result<()> {
+/// Of the workloads, one in this number, chosen by the seed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) seed: u64,
+    pub(crate) one_in: NonZeroU64,
+}
+
+/// Records workloads, several at once, and compares them with, or makes them, the committed capsules.
+pub(crate) fn workloads(bless: bool, names: &[String], sample: Sample) -> Result<()> {
     let program = beamline()?;
     let nvcc = fixed_nvcc()?;
+    let named: Vec<Workload> = all()?.into_iter().filter(|w| names.is_empty() || names.contains(&w.name)).collect();
+    let of = named.len();
+    let chosen = testkit::one_in(sample.one_in, sample.seed, named);
+    let compared = testkit::in_parallel(&chosen, |workload| compare(bless, &program, &nvcc, workload));
     let mut different = Vec::new();
-    for workload in all()?.into_iter().filter(|w| names.is_empty() || names.contains(&w.name)) {
-        let recorded = record(&program, &build(&nvcc, &workload.name)?, &workload)?;
-        let committed = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
-        let application = committed.with_extension("app.zst");
-        let agrees = |other: Result<Capsule>| other.is_ok_and(|other| agree(&other, &recorded).unwrap_or(false));
-        let same_capsule = agrees(Capsule::open(&committed).map_err(Into::into));
-        // What an executable does is compared, not its bytes: they hold when it was made.
-        let has_application = has_space(&workload.name) || recorded.host_may_decide();
-        let same_application = !has_application || agrees(bundled_record(&program, &application, &workload));
-        let same = same_capsule && same_application;
-        let word = match (same, bless) {
+    for (workload, same) in chosen.iter().zip(compared) {
+        let word = match (same?, bless) {
             (true, _) => "unchanged",
             (false, true) => "written",
             (false, false) => "DIFFERS",
         };
-        if bless && !same_capsule {
-            recorded.write(&committed)?;
-        }
-        if bless && !same_application {
-            let built = fs::read(Path::new(PLACE).join(&workload.name).join(&workload.name))?;
-            fs::write(&application, zstd::encode_all(built.as_slice(), 19)?)?;
-        }
         say(&format!("{:<14} {word}", workload.name))?;
-        if !same && !bless {
-            different.push(workload.name);
+        if word == "DIFFERS" {
+            different.push(workload.name.as_str());
         }
     }
+    say(&format!("seed {}, {} of {of} workloads left out", sample.seed, of - chosen.len()))?;
     ensure!(
         different.is_empty(),
         "committed capsules differ from what is recorded now: {}; `cargo xtask workloads --bless` replaces them",
         different.join(", ")
     );
     Ok(())
+}
+
+/// Whether a workload is recorded as its capsule and its executable say; with `bless` both are replaced where they differ.
+fn compare(bless: bool, program: &Path, nvcc: &nvcc::Nvcc, workload: &Workload) -> Result<bool> {
+    let recorded = record(program, &build(nvcc, &workload.name)?, workload)?;
+    let committed = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
+    let application = committed.with_extension("app.zst");
+    let agrees = |other: Result<Capsule>| other.is_ok_and(|other| agree(&other, &recorded).unwrap_or(false));
+    let same_capsule = agrees(Capsule::open(&committed).map_err(Into::into));
+    // What an executable does is compared, not its bytes: they hold when it was made.
+    let has_application = has_space(&workload.name) || recorded.host_may_decide();
+    let same_application = !has_application || agrees(bundled_record(program, &application, workload));
+    if bless && !same_capsule {
+        recorded.write(&committed)?;
+    }
+    if bless && !same_application {
+        let built = fs::read(Path::new(PLACE).join(&workload.name).join(&workload.name))?;
+        fs::write(&application, zstd::encode_all(built.as_slice(), 19)?)?;
+    }
+    Ok(same_capsule && same_application)
 }
 
 /// Whether a workload has a description of its inputs.
