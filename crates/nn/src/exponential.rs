@@ -36,6 +36,31 @@ pub fn gelu(x: f32) -> f32 {
     (0.5 * x * (1.0 + tanh)) as f32
 }
 
+/// The error function, by its series of positive terms, whose rest is below the last place; beyond 6 it is 1.
+#[must_use]
+pub fn erf(x: f64) -> f64 {
+    if x.is_nan() || x == 0.0 {
+        return x;
+    }
+    if x.abs() > 6.0 {
+        return x.signum();
+    }
+    let (mut term, mut sum, mut odd) = (1.0, 1.0, 1.0);
+    while term > sum * 1e-17 {
+        odd += 2.0;
+        term *= 2.0 * x * x / odd;
+        sum += term;
+    }
+    std::f64::consts::FRAC_2_SQRT_PI * x * exp(-x * x) * sum
+}
+
+/// The Gaussian error linear unit in its form with the error function, rounded once.
+#[must_use]
+pub fn gelu_erf(x: f32) -> f32 {
+    let x = f64::from(x);
+    (0.5 * x * (1.0 + erf(x * std::f64::consts::FRAC_1_SQRT_2))) as f32
+}
+
 /// The logistic function 1 / (1 + e⁻ˣ), rounded once.
 #[must_use]
 pub fn sigmoid(x: f32) -> f32 {
@@ -94,6 +119,20 @@ mod tests {
         assert_eq!([f32::NEG_INFINITY, 0.0, f32::INFINITY].map(sigmoid), [0.0, 0.5, 1.0]);
         assert_eq!([f32::NEG_INFINITY, -0.0, f32::INFINITY].map(tanh), [-1.0, -0.0, 1.0]);
         assert!(sigmoid(f32::NAN).is_nan() && tanh(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_error_function_is_odd_has_its_limits_and_its_known_values() {
+        let known = [(0.1, 0.112_462_916_018_284_9), (0.5, 0.520_499_877_813_046_5), (1.0, 0.842_700_792_949_714_9)];
+        let tails = [(2.0, 0.995_322_265_018_952_7), (3.0, 0.999_977_909_503_001_4), (5.0, 0.999_999_999_998_462_5)];
+        for (x, expected) in known.into_iter().chain(tails) {
+            assert!((erf(x) - expected).abs() < 2e-15 && erf(-x).to_bits() == (-erf(x)).to_bits(), "{x}: {}", erf(x));
+        }
+        assert_eq!([f64::NEG_INFINITY, -7.0, 0.0, 7.0, f64::INFINITY].map(erf), [-1.0, -1.0, 0.0, 1.0, 1.0]);
+        assert_eq!(erf(1e-300), 1e-300 * std::f64::consts::FRAC_2_SQRT_PI);
+        assert!(erf(f64::NAN).is_nan() && gelu_erf(f32::NAN).is_nan());
+        assert_eq!([0.0, 100.0, -100.0, f32::INFINITY].map(gelu_erf), [0.0, 100.0, -0.0, f32::INFINITY]);
+        assert!((gelu_erf(1.0) - 0.841_344_7).abs() < 1e-7 && (gelu_erf(-1.0) + 0.158_655_25).abs() < 1e-7);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::hit::LayerOperand;
 use crate::protection::{Check, Protection};
 use crate::topology::{LayerLayout, Topology, WeightLayout};
 
-pub use crate::operator::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
+pub use crate::operator::{AveragePool, Axes, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
 /// Layers in an order in which each follows what it reads. Tensor 0 is the input; layer i makes tensor i + 1, and the
 /// last layer the logits.
@@ -216,8 +216,8 @@ impl Topology for Network {
         Some(LayerLayout { name, opcode, class: layer.class(), inputs, window: layer.window(), weights })
     }
 
-    fn tensor(&self, number: usize) -> Option<(Shape, bool)> {
-        self.tensors.get(number).map(|tensor| (tensor.shape, tensor.flat))
+    fn tensor(&self, number: usize) -> Option<(Shape, Axes)> {
+        self.tensors.get(number).map(|tensor| (tensor.shape, if tensor.flat { Axes::Channels } else { Axes::Image }))
     }
 
     fn bits(&self, operand: LayerOperand) -> u32 {

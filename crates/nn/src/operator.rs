@@ -27,6 +27,19 @@ impl Shape {
     }
 }
 
+/// The coordinates of the elements of a tensor, in the order of the axes of the file, without the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axes {
+    /// The channel alone.
+    Channels,
+    /// Channel, row, column; it is stored position by position.
+    Image,
+    /// Row and column of a matrix such as tokens have: a shape of one row, whose columns are the rows and whose channels the columns.
+    Matrix,
+    /// Matrix, row, column of several matrices such as heads have: rows, columns and channels of the shape.
+    Matrices,
+}
+
 /// A tensor that layers read and make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {

@@ -17,7 +17,7 @@ pub(crate) static LABELS: [LabelColumn; 5] = [
     LabelColumn::number("image", "the image, by its number in the data set"),
     LabelColumn::number(
         "channel",
-        "the channel of the neuron, of the input or of the bias, or the filter of the weight",
+        "the channel of the neuron, of the input or of the bias, or the filter of the weight; the first coordinate of matrices",
     ),
     LabelColumn::number("position", "its other coordinates as one number: of a neuron row times width plus column"),
     LabelColumn::text("model", "the fault model, as ids write it"),

@@ -1,7 +1,7 @@
 //! The elements of an operand by their coordinates, in ONNX' order without the batch.
 
 use crate::hit::LayerOperand;
-use crate::operator::Shape;
+use crate::operator::{Axes, Shape};
 use crate::topology::{Topology, WeightLayout};
 
 /// How many coordinates the elements of an operand have, and where each element lies.
@@ -13,7 +13,7 @@ pub struct ElementSpace {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Order {
-    /// Channel, row, column; or the channel alone.
+    /// Channel, row, column.
     Tensor(Shape),
     /// Filter, channel within the group, row, column.
     Filters {
@@ -23,7 +23,7 @@ enum Order {
     },
     /// Output, and input as it is flattened: channel, row, column.
     Dense(Shape),
-    /// One after the other.
+    /// One after the other, the last coordinate first.
     Line,
 }
 
@@ -33,10 +33,15 @@ impl ElementSpace {
     pub fn of(network: &dyn Topology, layer: usize, operand: LayerOperand) -> Option<Self> {
         let found = network.layer(layer)?;
         let tensor = |number: usize| {
-            let (shape, is_flat) = network.tensor(number)?;
+            let (shape, axes) = network.tensor(number)?;
             let Shape { height, width, channels } = shape;
-            let sizes = if is_flat { vec![channels] } else { vec![channels, height, width] };
-            Some(Self { sizes, order: Order::Tensor(shape) })
+            let (sizes, order) = match axes {
+                Axes::Channels => (vec![channels], Order::Line),
+                Axes::Image => (vec![channels, height, width], Order::Tensor(shape)),
+                Axes::Matrix => (vec![width, channels], Order::Line),
+                Axes::Matrices => (vec![height, width, channels], Order::Line),
+            };
+            Some(Self { sizes, order })
         };
         match operand {
             LayerOperand::Out => tensor(layer + 1),
@@ -50,11 +55,11 @@ impl ElementSpace {
     }
 
     fn of_weights(weights: WeightLayout, from: Shape, dense: bool) -> Self {
-        let filters = weights.filters;
+        let (filters, [rows, columns]) = (weights.filters, weights.kernel);
         if dense {
-            return Self { sizes: vec![filters, from.elements()], order: Order::Dense(from) };
+            let window = Shape { height: rows, width: columns, ..from };
+            return Self { sizes: vec![filters, window.elements()], order: Order::Dense(window) };
         }
-        let [rows, columns] = weights.kernel;
         let sizes = vec![filters, from.channels / weights.groups, rows, columns];
         Self { sizes, order: Order::Filters { channels: from.channels, groups: weights.groups } }
     }
@@ -88,7 +93,7 @@ impl ElementSpace {
                 let (channel, position) = (input / from.positions(), input % from.positions());
                 (position * from.channels + channel) * self.sizes[0] + output
             }
-            _ => at[0],
+            _ => at.iter().zip(&self.sizes).fold(0, |element, (at, size)| element * size + at),
         })
     }
 
@@ -118,6 +123,8 @@ impl ElementSpace {
                 format!("{filters} filters of {channels} channels, {rows} rows and {columns} columns")
             }
             (Order::Dense(_), [outputs, inputs]) => format!("{outputs} outputs of {inputs} inputs"),
+            (_, &[rows, columns]) => format!("{rows} rows and {columns} columns"),
+            (_, &[matrices, rows, columns]) => format!("{matrices} matrices of {rows} rows and {columns} columns"),
             (_, sizes) => format!("{} channels and neither rows nor columns", sizes[0]),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::hit::LayerOperand;
-use crate::operator::{Shape, Window};
+use crate::operator::{Axes, Shape, Window};
 
 /// A layer without its numbers.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ pub trait Topology: Debug {
     /// A layer; none beyond the last.
     fn layer(&self, number: usize) -> Option<LayerLayout<'_>>;
 
-    /// The size of a tensor, and whether it has channels only; none beyond the last.
-    fn tensor(&self, number: usize) -> Option<(Shape, bool)>;
+    /// The size of a tensor, and its coordinates; none beyond the last.
+    fn tensor(&self, number: usize) -> Option<(Shape, Axes)>;
 
     /// How many bits a stored element of an operand has.
     fn bits(&self, operand: LayerOperand) -> u32;

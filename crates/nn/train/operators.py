@@ -19,7 +19,8 @@ SHAPE = [1, 3, 11, 9]
 class Graph:
     """A network that is being written, in the order of its nodes."""
 
-    def __init__(self, name):
+    def __init__(self, name, opset=17):
+        self.opset = opset
         self.name, self.draw, self.nodes, self.constants, self.layers = name, np.random.default_rng(7), [], [], []
 
     def constant(self, name, array):
@@ -46,7 +47,7 @@ class Graph:
         value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
         outputs = [value(self.layers[-1], [1, 5])]
         graph = helper.make_graph(self.nodes, self.name, [value("input", SHAPE)], outputs, self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
         onnx.checker.check_model(model)
         onnx.save(model, f"{folder}/{self.name}.onnx")
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.layers[:-1])
@@ -54,7 +55,7 @@ class Graph:
         made = onnxruntime.InferenceSession(model.SerializeToString()).run(self.layers, {"input": x})
         with open(f"{folder}/{self.name}.f32", "wb") as file:
             for t in [x, *made]:
-                file.write((t.transpose(0, 2, 3, 1) if t.ndim == 4 else t).tobytes())
+                file.write((t.transpose(0, 2, 3, 1) if t.ndim == 4 and t.shape[0] == 1 else t).tobytes())
 
 
 def activations():
@@ -101,6 +102,51 @@ def excitation():
     g.write(sys.argv[1])
 
 
+def rows():
+    """What networks of tokens have besides those of `fashion-vit`: parts along axes, tokens that are joined, constants of channels,
+    products of matrices that are not transposed, and averages that keep their axes."""
+    g = Graph("rows", opset=20)
+    number = lambda name, *values: g.constant(name, np.array(values, np.int64))
+    move = lambda operator, name, inputs, **attributes: g.node(operator, name, inputs, is_layer=False, **attributes)
+    real = lambda name, *shape: g.constant(name, g.draw.normal(0, 1, shape).astype(np.float32))
+    g.node("Mul", "scaled", ["input", real("by_channel", 3, 1, 1)])
+    g.conv("c1", "scaled", 3, 8, kernel=3, strides=[2, 2])
+    # 8 channels of 6 x 5 positions become 30 tokens.
+    move("Shape", "size", ["c1"])
+    move("Slice", "size2", ["size", number("zero", 0), number("two", 2)])
+    move("Concat", "size3", ["size2", number("rest", -1)], axis=0)
+    move("Reshape", "flat", ["c1", "size3"])
+    move("Transpose", "tokens", ["flat"], perm=[0, 2, 1])
+    move("LayerNormalization", "norm", ["tokens", real("norm.w", 8)], axis=2, epsilon=1e-3)
+    g.node("Gelu", "gelu", ["norm"])
+    g.node("Gelu", "gelu2", ["gelu"], approximate="tanh")
+    g.node("Slice", "odd", ["gelu2", number("one", 1), number("most", 1 << 40), number("axis", -2), number("step", 2)], is_layer=False)
+    move("Gather", "some", ["gelu2", number("numbers", 7, 0, 7, -1)], axis=1)
+    # The two parts are moved before they are joined.
+    g.layers += ["odd", "some"]
+    g.node("Concat", "joined", ["odd", "some"], axis=1)
+    g.node("Sub", "less", ["joined", real("by_row", 1, 19, 8)])
+    g.node("Mul", "more", ["less", real("by_column", 8)])
+    move("Split", "half", ["more"], axis=-1, num_outputs=2)
+    g.nodes[-1].output.append("half2")
+    move("Transpose", "turned", ["half2"], perm=[0, 2, 1])
+    g.layers += ["half", "turned"]
+    g.node("MatMul", "product", ["half", "turned"])
+    g.node("Softmax", "shares", ["product"], axis=2)
+    g.node("Concat", "wide", ["shares", "joined"], axis=2)
+    g.node("MatMul", "dense", ["wide", real("dense.w", 27, 12)])
+    move("Reshape", "image", ["dense", number("sizes", 1, 19, 3, 4)])
+    move("Transpose", "image2", ["image"], perm=[0, 3, 1, 2])
+    g.layers.append("image2")
+    g.conv("c2", "image2", 4, 6)
+    g.node("MaxPool", "pool", ["c2"], kernel_shape=[3, 3], strides=[4, 1])
+    g.node("ReduceMean", "mean", ["pool", number("axes", -1, -2)], keepdims=1)
+    move("Flatten", "line", ["mean"])
+    g.node("Gemm", "fc", ["line", *g.weights("fc", 5, 6)], transB=1)
+    g.write(sys.argv[1])
+
+
 if __name__ == "__main__":
     activations()
     excitation()
+    rows()

@@ -82,6 +82,8 @@ fn position(operand: LayerOperand, at: &ElementRegion) -> String {
     let names: &[&str] = match (operand, at.0.len()) {
         (LayerOperand::Weight, 2) => &["output", "input"],
         (LayerOperand::Weight, _) => &["filter", "channel", "row", "column"],
+        // Those of a matrix, as tokens have one, are the last two of several matrices, as heads have them.
+        (_, 2) => &["row", "column"],
         _ => &["channel", "row", "column"],
     };
     let mut text = String::new();
@@ -120,6 +122,11 @@ mod tests {
                 "layer=a,tensor=out,at=7,model=flip,bits=9+15",
                 fp16,
                 "bits 9 (mantissa) and 15 (sign) of the output of layer a at channel 7 flip",
+            ),
+            (
+                "layer=a,tensor=out,at=7:2,model=zero,bits=all",
+                None,
+                "the output of layer a at row 7, column 2 becomes zero",
             ),
             (
                 "layer=a,tensor=weight,at=1:2:0:2,model=stuck1,bits=3",

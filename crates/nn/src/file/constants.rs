@@ -1,5 +1,6 @@
 //! The tensors that a file holds: scales, zero points, weights, biases.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rten_onnx::onnx::{DataLocation, DataType, GraphProto, TensorProto};
@@ -8,7 +9,7 @@ use super::error::{CONSTANT, FileError, content};
 use crate::arithmetic::Quantisation;
 
 /// The constants of a file by their names.
-pub(super) struct Constants<'f>(BTreeMap<&'f str, &'f TensorProto>);
+pub(super) struct Constants<'f>(BTreeMap<&'f str, Cow<'f, TensorProto>>);
 
 /// Weights as a file has them.
 pub(super) struct Weights {
@@ -22,13 +23,26 @@ pub(super) struct Weights {
 
 impl<'f> Constants<'f> {
     pub(super) fn of(graph: &'f GraphProto) -> Self {
-        let named = graph.initializer.iter().filter_map(|tensor| Some((tensor.name.as_deref()?, tensor)));
+        let named =
+            graph.initializer.iter().filter_map(|tensor| Some((tensor.name.as_deref()?, Cow::Borrowed(tensor))));
         let nodes = graph.node.iter().filter(|node| node.op_type.as_deref() == Some(CONSTANT));
         let made = nodes.filter_map(|node| {
-            let tensor = node.attribute.iter().find_map(|attribute| attribute.t.as_ref())?;
+            let tensor = node.attribute.iter().find_map(|attribute| match attribute.name.as_deref() {
+                Some("value_float") => Some(Cow::Owned(one(attribute.f?))),
+                _ => attribute.t.as_ref().map(Cow::Borrowed),
+            })?;
             Some((node.output.first()?.as_str(), tensor))
         });
-        Self(named.chain(made).collect())
+        let mut constants: BTreeMap<_, _> = named.chain(made).collect();
+        // Constants that are equal are written once, and have several names.
+        for node in graph.node.iter().filter(|node| node.op_type.as_deref() == Some("Identity")) {
+            if let (Some(input), Some(output)) = (node.input.first(), node.output.first())
+                && let Some(constant) = constants.get(input.as_str()).cloned()
+            {
+                constants.insert(output, constant);
+            }
+        }
+        Self(constants)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -85,8 +99,13 @@ impl<'f> Constants<'f> {
 
     /// Whole numbers of 64 bits, such as a shape has.
     pub(super) fn longs(&self, name: &str) -> Result<Vec<i64>, FileError> {
-        let (_, data) = self.raw(name, DataType::INT64, 8)?;
-        Ok(data.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect())
+        Ok(self.indices(name)?.1)
+    }
+
+    /// Whole numbers of 64 bits and the sizes of their tensor.
+    pub(super) fn indices(&self, name: &str) -> Result<(Vec<usize>, Vec<i64>), FileError> {
+        let (dims, data) = self.raw(name, DataType::INT64, 8)?;
+        Ok((dims, data.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()))
     }
 
     /// Whole numbers of 32 bits.
@@ -143,4 +162,9 @@ impl<'f> Constants<'f> {
         }
         Ok(Weights { dims, stored, scales })
     }
+}
+
+/// A number of floating point as a tensor without sizes.
+fn one(number: f32) -> TensorProto {
+    TensorProto { data_type: Some(DataType::FLOAT), float_data: vec![number], ..TensorProto::default() }
 }

@@ -5,68 +5,146 @@ use rten_onnx::onnx::NodeProto;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
 use super::node::{Attributes, MOST};
+use super::views::Order;
 use crate::float::{Activation, ActivationFunction, FloatOperator};
 use crate::operator::Shape;
 
 impl FloatReading<'_> {
-    /// The sum of two tensors; of a product and a constant, it is the bias of the product.
-    pub(super) fn add(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let Some(constant) = self.constant_input(node) else {
-            let inputs = self.pair(node, attributes)?;
-            self.keep_pair(node, name, FloatOperator::Add, inputs, inputs[0]);
-            return Ok(());
-        };
-        let read = self.source(node, 1 - constant, attributes)?;
-        let channels = self.tensors[read.tensor].shape.channels;
-        let summands = self.each(&node.input[constant], channels, attributes)?;
-        match self.joined(read).map(|layer| &mut layer.operator) {
-            Some(FloatOperator::Dense(conv)) if conv.bias.iter().all(|&bias| bias == 0.0) => conv.bias = summands,
-            _ => return Err(content(&attributes.1, "a constant is added to what a MatMul makes, and to nothing else")),
-        }
-        self.read(node, read.tensor, read.flattened);
-        Ok(())
-    }
-
-    /// The product of two tensors, of which one may have a number for each channel; of one and a constant number, an activation.
-    pub(super) fn multiply(
+    /// A sum or a product of two tensors, of which one factor may have a number for each channel; or of one and a constant.
+    pub(super) fn arithmetic(
         &mut self,
         node: &NodeProto,
         name: String,
         attributes: &Attributes<'_>,
     ) -> Result<(), FileError> {
-        if let Some(constant) = self.constant_input(node) {
-            let (dims, values) = self.constants.finite(&node.input[constant])?;
-            let [factor] = values[..] else {
-                let what = format!("a constant factor is one number, found {dims:?} of them; fold others into weights");
-                return Err(content(&attributes.1, what));
-            };
-            let read = self.source(node, 1 - constant, attributes)?;
-            if self.is_line(read) && dims.len() > 2 {
-                let what = format!("a constant factor of {} dimensions makes more of a tensor of two", dims.len());
-                return Err(content(&attributes.1, what));
-            }
-            let activation = Activation { function: ActivationFunction::Mul, numbers: [factor, 0.0] };
-            self.activate(node, name, read, activation);
-            return Ok(());
+        if let Some(constant) = node.input.iter().take(2).position(|input| self.constants.has(input)) {
+            return self.with_constant(node, name, constant, attributes);
         }
-        let inputs = self.pair(node, attributes)?;
-        let shapes = inputs.map(|read| self.tensors[read.tensor].shape);
-        let is_gate = |gate: usize| {
-            !self.is_line(inputs[gate]) && shapes[gate] == Shape { height: 1, width: 1, ..shapes[1 - gate] }
+        let operator = match node.op_type.as_deref() {
+            Some("Add") => FloatOperator::Add,
+            Some("Mul") => FloatOperator::Multiply,
+            _ => {
+                return Err(content(
+                    &attributes.1,
+                    "it has two tensors; one of them and a constant behind it are computed",
+                ));
+            }
         };
-        if shapes[0] != shapes[1] && !is_gate(0) && !is_gate(1) {
-            let size = |shape: Shape| format!("{} x {} x {}", shape.channels, shape.height, shape.width);
+        let pair = [self.source(node, 0, attributes)?, self.source(node, 1, attributes)?];
+        if Self::is_line(&pair[0]) != Self::is_line(&pair[1]) {
+            return Err(content(&attributes.1, "one of its inputs has rows and columns, and the other has none"));
+        }
+        let shapes = [0, 1].map(|which: usize| self.tensors[pair[which].tensor].shape);
+        let are_images = pair.iter().all(|read| self.is_image(read));
+        let is_gate = |gate: usize| {
+            operator == FloatOperator::Multiply
+                && pair[gate].dims.len() == 4
+                && are_images
+                && shapes[gate] == Shape { height: 1, width: 1, ..shapes[1 - gate] }
+        };
+        let made = usize::from(shapes[0] != shapes[1] && is_gate(0));
+        if pair[0].dims != pair[1].dims && !is_gate(0) && !is_gate(1) {
+            let size = |read: &Read| match read.dims[..] {
+                [1, channels, height, width] => format!("{channels} x {height} x {width}"),
+                _ => format!("{:?}", read.dims),
+            };
             let what = format!(
-                "it multiplies {} by {} (channels x rows x columns); expected equal sizes, or 1 row and 1 column of as many \
-                 channels for one of them",
-                size(shapes[0]),
-                size(shapes[1])
+                "it {} {} by {} (channels x rows x columns); expected equal sizes, or 1 row and 1 column of as many channels for \
+                 one factor",
+                if operator == FloatOperator::Multiply { "multiplies" } else { "increases" },
+                size(&pair[0]),
+                size(&pair[1])
             );
             return Err(content(&attributes.1, what));
         }
-        let made = inputs[usize::from(shapes[0] != shapes[1] && is_gate(0))];
-        self.keep_pair(node, name, FloatOperator::Multiply, inputs, made);
-        Ok(())
+        let inputs = pair.iter().map(|read| read.tensor).collect();
+        let [a, b] = [&pair[0], &pair[1]];
+        if shapes[0] != shapes[1] && are_images && (is_gate(0) || is_gate(1))
+            || a.order == Order::Image && a.order == b.order && shapes[0] == shapes[1]
+        {
+            let read = pair[made].clone();
+            let tensor = self.tensors[read.tensor];
+            self.keep(node, name, operator, inputs, tensor, read.dims, Order::Image);
+            return Ok(());
+        }
+        let read = self.plain(node, 0, attributes)?;
+        let inputs = vec![read.tensor, self.plain(node, 1, attributes)?.tensor];
+        self.keep_sized(node, name, operator, inputs, read.dims, attributes)
+    }
+
+    /// A constant that is added to a tensor, or taken from it, and one that multiplies or divides it. Behind a dense layer without a
+    /// bias a summand is its bias.
+    fn with_constant(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        constant: usize,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let operator = node.op_type.as_deref().unwrap_or_default();
+        if constant == 0 && ["Sub", "Div"].contains(&operator) {
+            return Err(content(
+                &attributes.1,
+                format!("`{}` is a constant; one that stands second is computed", node.input[0]),
+            ));
+        }
+        let (dims, values) = self.constants.finite(&node.input[constant])?;
+        let read = self.source(node, 1 - constant, attributes)?;
+        if operator == "Add" && self.is_plain(&read) {
+            let channels = read.dims.last().copied().unwrap_or(1);
+            if let Some(FloatOperator::Dense(conv)) = self.joined(&read).map(|layer| &mut layer.operator)
+                && conv.bias.len() == channels
+                && conv.bias.iter().all(|&bias| bias == 0.0)
+                && dims.last().is_none_or(|&last| last == channels)
+                && dims.len() <= 2
+                && values.len() == channels
+            {
+                conv.bias = values;
+                self.named(node, read);
+                return Ok(());
+            }
+        }
+        if let [number] = values[..] {
+            if dims.len() > read.dims.len() {
+                let what =
+                    format!("a constant of {} dimensions makes more of a tensor of {}", dims.len(), read.dims.len());
+                return Err(content(&attributes.1, what));
+            }
+            let known = ActivationFunction::ALL.iter().find(|function| function.operator() == operator);
+            let function = known.copied().unwrap_or(ActivationFunction::Mul);
+            return self.activate(
+                node,
+                name,
+                1 - constant,
+                Activation { function, numbers: [number, 0.0] },
+                attributes,
+            );
+        }
+        let values = match operator {
+            "Sub" => values.iter().map(|value| -value).collect(),
+            _ => values,
+        };
+        let Some(all) = spread(&dims, &values, &read.dims).filter(|_| operator != "Div") else {
+            let what = format!(
+                "a constant {} is one number, found {dims:?} of them for a tensor of {:?}; fold others into weights",
+                match operator {
+                    "Mul" => "factor",
+                    "Div" => "divisor",
+                    _ => "summand",
+                },
+                read.dims
+            );
+            return Err(content(&attributes.1, what));
+        };
+        let read = if read.order == Order::Image { read } else { self.plain(node, 1 - constant, attributes)? };
+        let mut stored = vec![0.0; all.len()];
+        self.elements(&read).iter().zip(all).for_each(|(&at, value)| stored[at as usize] = value);
+        let made = if operator == "Mul" {
+            FloatOperator::MultiplyConstant(stored)
+        } else {
+            FloatOperator::AddConstant(stored)
+        };
+        self.keep_like(node, name, made, vec![read.tensor], read, attributes)
     }
 
     /// A function of the table; numbers are attributes, of Clip also inputs.
@@ -80,6 +158,18 @@ impl FloatReading<'_> {
         let known = ActivationFunction::ALL.iter().find(|function| Some(function.operator()) == operator);
         let Some(&function) = known else { return Err(content(&attributes.1, "nothing here computes it")) };
         let mut activation = Activation::usual(function);
+        if function == ActivationFunction::Gelu {
+            let said = attributes.find("approximate").and_then(|attribute| attribute.s.clone());
+            let by_tanh = said.as_deref() == Some("tanh");
+            if let Some(said) = said.filter(|said| said != "none" && !by_tanh) {
+                return Err(content(
+                    &attributes.1,
+                    format!("`approximate`: expected `none` or `tanh`, found `{said}`"),
+                ));
+            }
+            let numbers = [if by_tanh { 1.0 } else { 0.0 }, 0.0];
+            return self.activate(node, name, 0, Activation { function, numbers }, attributes);
+        }
         for (at, (key, _)) in function.attributes().iter().enumerate() {
             let number = &mut activation.numbers[at];
             match node.input.get(at + 1).map_or("", String::as_str) {
@@ -99,40 +189,12 @@ impl FloatReading<'_> {
         } else if let Some(number) = activation.numbers.iter().find(|number| !number.is_finite()) {
             return Err(content(&attributes.1, format!("one of its numbers is {number}; expected finite ones")));
         }
-        let read = self.source(node, 0, attributes)?;
-        self.activate(node, name, read, activation);
-        Ok(())
-    }
-
-    /// The exponentials of channels as shares of their sum, of a tensor without rows and columns.
-    pub(super) fn softmax(
-        &mut self,
-        node: &NodeProto,
-        name: String,
-        attributes: &Attributes<'_>,
-    ) -> Result<(), FileError> {
-        let read = self.source(node, 0, attributes)?;
-        let tensor = self.tensors[read.tensor];
-        let axis = attributes.find("axis").map(|attribute| attribute.i.unwrap_or(0));
-        // The last dimension is that of the channels, or there is one row and one column, and the axis says the channels.
-        let is_of_channels = if self.is_line(read) { matches!(axis, None | Some(1 | -1)) } else { axis == Some(1) };
-        if tensor.shape.positions() != 1 || !is_of_channels {
-            let said = axis.map_or_else(|| "no axis".to_owned(), |axis| format!("the axis {axis}"));
-            let what = format!(
-                "it has {said} and reads {:?}; a Softmax is of the channels of a tensor without rows and columns, with the axis 1 or \
-                 -1: flatten before the last dense layer, or leave the Softmax out, which changes no class",
-                tensor.shape
-            );
-            return Err(content(&attributes.1, what));
-        }
-        self.keep(node, name, FloatOperator::Softmax, vec![read.tensor], tensor);
-        self.read(node, self.layers.len(), read.flattened);
-        Ok(())
+        self.activate(node, name, 0, activation, attributes)
     }
 
     /// Zeros around rows and columns, which the Conv that reads them pads with.
     pub(super) fn pad(&mut self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let read = self.source(node, 0, attributes)?;
+        let read = self.image(node, 0, attributes)?;
         if let Some(mode) = attributes.find("mode").and_then(|attribute| attribute.s.as_deref())
             && mode != "constant"
         {
@@ -154,7 +216,7 @@ impl FloatReading<'_> {
         };
         match around {
             [Some(top), Some(left), Some(bottom), Some(right)] if value == 0.0 && input(3).is_empty() => {
-                self.read_padded(node, read.tensor, false, [top, left, bottom, right]);
+                self.named(node, Read { around: [top, left, bottom, right], ..read });
                 Ok(())
             }
             _ => {
@@ -167,37 +229,47 @@ impl FloatReading<'_> {
         }
     }
 
-    /// Which of two inputs is a constant, if one is.
-    fn constant_input(&self, node: &NodeProto) -> Option<usize> {
-        node.input.iter().take(2).position(|input| self.constants.has(input))
-    }
-
-    /// Two tensors that both have rows and columns, or neither.
-    fn pair(&self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<[Read; 2], FileError> {
-        let pair = [self.source(node, 0, attributes)?, self.source(node, 1, attributes)?];
-        match self.is_line(pair[0]) == self.is_line(pair[1]) {
-            true => Ok(pair),
-            false => Err(content(&attributes.1, "one of its inputs has rows and columns, and the other has none")),
-        }
-    }
-
-    /// Keeps a layer of two inputs, which makes a tensor such as `made`.
-    fn keep_pair(&mut self, node: &NodeProto, name: String, operator: FloatOperator, inputs: [Read; 2], made: Read) {
-        self.keep(node, name, operator, inputs.map(|read| read.tensor).to_vec(), self.tensors[made.tensor]);
-        self.read(node, self.layers.len(), made.flattened);
-    }
-
     /// The activation of the layer before, or a layer of its own where another reads what that one makes.
-    fn activate(&mut self, node: &NodeProto, name: String, read: Read, activation: Activation) {
-        if let Some(layer) = self.joined(read) {
-            layer.activation = Some(activation);
-            self.read(node, read.tensor, read.flattened);
-            return;
+    fn activate(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        which: usize,
+        activation: Activation,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let mut read = self.source(node, which, attributes)?;
+        if matches!(read.order, Order::Moved(_)) {
+            read = self.plain(node, which, attributes)?;
         }
-        self.keep(node, name, FloatOperator::Identity, vec![read.tensor], self.tensors[read.tensor]);
+        if let Some(layer) = self.joined(&read) {
+            layer.activation = Some(activation);
+            self.named(node, read);
+            return Ok(());
+        }
+        self.keep_like(node, name, FloatOperator::Identity, vec![read.tensor], read, attributes)?;
         if let Some(layer) = self.layers.last_mut() {
             layer.activation = Some(activation);
         }
-        self.read(node, self.layers.len(), read.flattened);
+        Ok(())
     }
+}
+
+/// The elements of a constant for each element of a tensor of these sizes; none if it does not fit, or makes more of it.
+fn spread(dims: &[usize], values: &[f32], to: &[usize]) -> Option<Vec<f32>> {
+    let missing = to.len().checked_sub(dims.len())?;
+    let mut steps = vec![0; to.len()];
+    let mut step = 1;
+    for (axis, &size) in dims.iter().enumerate().rev() {
+        if size != 1 && size != to[axis + missing] {
+            return None;
+        }
+        steps[axis + missing] = if size == 1 { 0 } else { step };
+        step *= size;
+    }
+    let mut of = vec![0];
+    for (&size, &step) in to.iter().zip(&steps) {
+        of = of.iter().flat_map(|&first| (0..size).map(move |at| first + at * step)).collect();
+    }
+    of.iter().map(|&at: &usize| values.get(at).copied()).collect()
 }

@@ -25,11 +25,10 @@ pub(super) const OPERATORS: [&str; 9] = [
 pub(super) const CONSTANT: &str = "Constant";
 
 /// The operators on floating point that are read, besides those of [`ActivationFunction`].
-const FLOAT_OPERATORS: [&str; 14] = [
+const FLOAT_OPERATORS: [&str; 24] = [
     "Conv",
     "Gemm",
     "MatMul",
-    "Add",
     "BatchNormalization",
     "MaxPool",
     "AveragePool",
@@ -39,6 +38,17 @@ const FLOAT_OPERATORS: [&str; 14] = [
     "Reshape",
     "Pad",
     "Softmax",
+    "LayerNormalization",
+    "ReduceMean",
+    "Transpose",
+    "Squeeze",
+    "Unsqueeze",
+    "Split",
+    "Slice",
+    "Gather",
+    "Identity",
+    "Shape",
+    "Cast",
     CONSTANT,
 ];
 

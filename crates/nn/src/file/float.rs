@@ -2,7 +2,7 @@
 //! and BatchNormalization its weights, where nothing else reads what that layer makes; zeros of Pad become padding of the Conv
 //! that reads them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
@@ -10,15 +10,18 @@ use super::constants::Constants;
 use super::error::{CONSTANT, FileError, content, float_operators, node_name, unknown};
 use super::node::Attributes;
 use super::reading::input_of;
+use super::views::{Order, image_dims};
 use super::wire;
-use crate::float::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor, ValueFormat};
-use crate::operator::{AveragePool, Shape, Window};
+use crate::float::{FloatLayer, FloatNetwork, FloatOperator, FloatTensor, ValueFormat};
+use crate::operator::{Axes, Shape};
 
 /// The attributes that are read.
-const ATTRIBUTES: [&str; 22] = [
+const ATTRIBUTES: [&str; 30] = [
     "allowzero",
     "alpha",
+    "approximate",
     "auto_pad",
+    "axes",
     "axis",
     "beta",
     "ceil_mode",
@@ -26,18 +29,24 @@ const ATTRIBUTES: [&str; 22] = [
     "dilations",
     "epsilon",
     "group",
+    "keepdims",
     "kernel_shape",
     "max",
     "min",
     "mode",
     "momentum",
+    "num_outputs",
     "pads",
+    "perm",
+    "split",
+    "stash_type",
     "storage_order",
     "strides",
     "training_mode",
     "transA",
     "transB",
     "value",
+    "value_float",
 ];
 
 /// Whether bytes are an ONNX file whose input is of floating point, and which quantises nothing.
@@ -71,10 +80,14 @@ pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<Float
     let mut reading = FloatReading::begin(&graph)?;
     let computes = |(_, node): &(usize, &NodeProto)| node.op_type.as_deref() != Some(CONSTANT);
     for (number, node) in graph.node.iter().enumerate().filter(computes) {
-        reading.node(number, node)?;
+        if !reading.fold(node) {
+            reading.node(number, node)?;
+        }
     }
     let output = graph.output.first().and_then(|output| output.name.clone()).unwrap_or_default();
-    let is_last = |read: &Read| read.tensor == reading.layers.len() && read.around == [0; 4];
+    let is_last = |read: &Read| {
+        read.tensor == reading.layers.len() && read.around == [0; 4] && !matches!(read.order, Order::Moved(_))
+    };
     if graph.output.len() != 1 || !reading.known.get(&output).is_some_and(is_last) {
         return Err(content(
             format!("the output `{output}`"),
@@ -85,24 +98,30 @@ pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<Float
 }
 
 /// A tensor by a name of the file.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Read {
     pub(super) tensor: usize,
-    /// Whether rows and columns were flattened into channels, channel by channel.
-    pub(super) flattened: bool,
+    /// Its sizes in the file, with the batch.
+    pub(super) dims: Vec<usize>,
+    /// The order of its elements in the file.
+    pub(super) order: Order,
     /// Whether one node reads it, and the network does not give it out.
-    once: bool,
+    pub(super) once: bool,
     /// Zeros around it: rows above, columns to the left, rows below, columns to the right.
-    around: [usize; 4],
+    pub(super) around: [usize; 4],
+    /// The node that gave it this name and computed nothing: its name and its operator.
+    pub(super) maker: Option<(String, String)>,
 }
 
 pub(super) struct FloatReading<'f> {
     pub(super) constants: Constants<'f>,
+    /// Whole numbers that are computed of sizes.
+    pub(super) integers: BTreeMap<String, Vec<i64>>,
     /// How often each name is read.
-    readers: BTreeMap<&'f str, usize>,
+    pub(super) readers: BTreeMap<&'f str, usize>,
     pub(super) tensors: Vec<FloatTensor>,
     pub(super) layers: Vec<FloatLayer>,
-    known: BTreeMap<String, Read>,
+    pub(super) known: BTreeMap<String, Read>,
 }
 
 impl<'f> FloatReading<'f> {
@@ -111,48 +130,58 @@ impl<'f> FloatReading<'f> {
         let (name, shape) = input_of(graph, &constants)?;
         let mut readers = BTreeMap::new();
         let outputs = graph.output.iter().filter_map(|output| output.name.as_ref());
-        for name in graph.node.iter().flat_map(|node| &node.input).chain(outputs) {
+        // A size is not the tensor.
+        let nodes = graph.node.iter().filter(|node| node.op_type.as_deref() != Some("Shape"));
+        for name in nodes.flat_map(|node| &node.input).chain(outputs) {
             *readers.entry(name.as_str()).or_insert(0) += 1;
         }
-        let input = Read { tensor: 0, flattened: false, once: false, around: [0; 4] };
-        let tensors = vec![FloatTensor { shape, flat: false }];
-        Ok(Self { constants, readers, tensors, layers: Vec::new(), known: BTreeMap::from([(name, input)]) })
+        let order = Order::Image;
+        let input = Read { tensor: 0, dims: image_dims(shape), order, once: false, around: [0; 4], maker: None };
+        Ok(Self {
+            constants,
+            integers: BTreeMap::new(),
+            readers,
+            tensors: vec![FloatTensor { shape, axes: Axes::Image }],
+            layers: Vec::new(),
+            known: BTreeMap::from([(name, input)]),
+        })
     }
 
     fn node(&mut self, number: usize, node: &NodeProto) -> Result<(), FileError> {
-        let mut name = node_name(number, node);
+        let name = node_name(number, node);
         let attributes = Attributes::of(node, &name, &ATTRIBUTES)?;
-        if self.layers.iter().any(|layer| layer.name == name) {
-            name = format!("{}_{number}", node.op_type.as_deref().unwrap_or_default());
-        }
-        if node.output.is_empty() || self.known.contains_key(&node.output[0]) {
-            return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
+        let name = if self.layers.iter().any(|layer| layer.name == name) {
+            format!("{}_{number}", node.op_type.as_deref().unwrap_or_default())
+        } else {
+            name
+        };
+        if node.output.is_empty() || node.output.iter().any(|output| self.known.contains_key(output)) {
+            return Err(content(&attributes.1, "it makes tensors, which no other node makes"));
         }
         let operator = node.op_type.as_deref().unwrap_or_default();
-        if ["Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat", "Pad"].contains(&operator)
-            && let Some(read) =
-                node.input.iter().find(|input| self.known.get(*input).is_some_and(|read| read.flattened))
-        {
-            return Err(content(&attributes.1, format!("it reads `{read}`, whose rows and columns were flattened")));
-        }
         match operator {
             "Conv" => self.conv(node, name, &attributes),
             "Gemm" | "MatMul" => self.dense(node, name, &attributes),
-            "Add" => self.add(node, name, &attributes),
-            "Mul" => self.multiply(node, name, &attributes),
+            "Add" | "Sub" | "Mul" | "Div" => self.arithmetic(node, name, &attributes),
             "Softmax" => self.softmax(node, name, &attributes),
+            "LayerNormalization" => self.layer_norm(node, name, &attributes),
             "Pad" => self.pad(node, &attributes),
             "BatchNormalization" => self.normalise(node, name, &attributes),
             "MaxPool" | "AveragePool" => self.pool(node, name, &attributes),
             "GlobalAveragePool" => {
-                let source = self.source(node, 0, &attributes)?.tensor;
-                let channels = self.tensors[source].shape.channels;
-                let shape = Shape { height: 1, width: 1, channels };
-                self.keep(node, name, FloatOperator::GlobalAverage, vec![source], FloatTensor { shape, flat: false });
+                let read = self.image(node, 0, &attributes)?;
+                let shape = Shape { height: 1, width: 1, ..self.tensors[read.tensor].shape };
+                self.keep_image(node, name, FloatOperator::GlobalAverage, vec![read.tensor], shape);
                 Ok(())
             }
+            "ReduceMean" => self.mean(node, name, &attributes),
             "Concat" => self.concat(node, name, &attributes),
-            "Flatten" | "Reshape" => self.flatten(node, &attributes),
+            "Flatten" | "Reshape" | "Squeeze" | "Unsqueeze" => self.resize(node, &name, &attributes),
+            // Another name of a constant is a constant.
+            "Identity" if self.constants.has(&node.output[0]) => Ok(()),
+            "Identity" => self.resize(node, &name, &attributes),
+            "Transpose" => self.transpose(node, &name, &attributes),
+            "Split" | "Slice" | "Gather" => self.part(node, &name, &attributes),
             _ => self.function(node, name, &attributes),
         }
     }
@@ -164,7 +193,7 @@ impl<'f> FloatReading<'f> {
         attributes: &Attributes<'_>,
     ) -> Result<Read, FileError> {
         let input = node.input.get(which).map_or("", String::as_str);
-        let read = self.known.get(input).copied();
+        let read = self.known.get(input).cloned();
         let read = read.ok_or_else(|| content(&attributes.1, format!("no node before it makes `{input}`")))?;
         if read.around != [0; 4] && node.op_type.as_deref() != Some("Conv") {
             let what = format!("it reads `{input}`, which a Pad makes; a Conv reads such, and nothing else");
@@ -173,19 +202,17 @@ impl<'f> FloatReading<'f> {
         Ok(read)
     }
 
-    pub(super) fn read(&mut self, node: &NodeProto, tensor: usize, flattened: bool) {
-        self.read_padded(node, tensor, flattened, [0; 4]);
-    }
-
-    pub(super) fn read_padded(&mut self, node: &NodeProto, tensor: usize, flattened: bool, around: [usize; 4]) {
+    /// Gives the first output of a node another name of a tensor.
+    pub(super) fn named(&mut self, node: &NodeProto, read: Read) {
         let output = node.output.first().cloned().unwrap_or_default();
         // Another name of a tensor is read once if the tensor is.
         let sources = node.input.iter().filter_map(|input| self.known.get(input));
-        let is_shared = sources.filter(|read| read.tensor == tensor).any(|read| !read.once);
+        let is_shared = sources.filter(|source| source.tensor == read.tensor).any(|source| !source.once);
         let once = !is_shared && self.readers.get(output.as_str()) == Some(&1);
-        self.known.insert(output, Read { tensor, flattened, once, around });
+        self.known.insert(output, Read { once, ..read });
     }
 
+    #[expect(clippy::too_many_arguments, reason = "a layer with what it makes, and how the file has that")]
     pub(super) fn keep(
         &mut self,
         node: &NodeProto,
@@ -193,20 +220,37 @@ impl<'f> FloatReading<'f> {
         operator: FloatOperator,
         inputs: Vec<usize>,
         tensor: FloatTensor,
+        dims: Vec<usize>,
+        order: Order,
     ) {
         let opcode = node.op_type.clone().unwrap_or_default();
+        let name = self.free(name);
         self.layers.push(FloatLayer { name, opcode, operator, inputs, activation: None });
         self.tensors.push(tensor);
-        self.read(node, self.layers.len(), false);
+        let tensor = self.layers.len();
+        self.named(node, Read { tensor, dims, order, once: false, around: [0; 4], maker: None });
+    }
+
+    /// Keeps a layer that makes an image.
+    pub(super) fn keep_image(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        operator: FloatOperator,
+        inputs: Vec<usize>,
+        shape: Shape,
+    ) {
+        let tensor = FloatTensor { shape, axes: Axes::Image };
+        self.keep(node, name, operator, inputs, tensor, image_dims(shape), Order::Image);
     }
 
     /// Whether a tensor has no rows and columns in the file.
-    pub(super) fn is_line(&self, read: Read) -> bool {
-        read.flattened || self.tensors[read.tensor].flat
+    pub(super) fn is_line(read: &Read) -> bool {
+        read.dims.len() <= 2
     }
 
     /// The layer that made a tensor which nothing else reads, and after which no activation stands yet.
-    pub(super) fn joined(&mut self, read: Read) -> Option<&mut FloatLayer> {
+    pub(super) fn joined(&mut self, read: &Read) -> Option<&mut FloatLayer> {
         let layer = self.layers.get_mut(read.tensor.checked_sub(1)?)?;
         (read.once && layer.activation.is_none()).then_some(layer)
     }
@@ -221,144 +265,15 @@ impl<'f> FloatReading<'f> {
         }
     }
 
-    fn bias(&self, node: &NodeProto, channels: usize, attributes: &Attributes<'_>) -> Result<Vec<f32>, FileError> {
+    pub(super) fn bias(
+        &self,
+        node: &NodeProto,
+        channels: usize,
+        attributes: &Attributes<'_>,
+    ) -> Result<Vec<f32>, FileError> {
         match node.input.get(2).map_or("", String::as_str) {
             "" => Ok(vec![0.0; channels]),
             name => self.each(name, channels, attributes),
         }
-    }
-
-    fn conv(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let Read { tensor: source, around, .. } = self.source(node, 0, attributes)?;
-        let input = self.tensors[source].shape;
-        let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
-        let groups = usize::try_from(attributes.number("group", 1)).unwrap_or(0);
-        let &[filters, per_filter, rows, columns] = &dims[..] else {
-            let what = format!("weights have filters, channels, rows and columns, found {dims:?}");
-            return Err(content(&attributes.1, what));
-        };
-        let channels = input.channels;
-        let divides = |count: usize| groups > 0 && count.is_multiple_of(groups);
-        if !divides(channels) || !divides(filters) || per_filter != channels / groups || stored.is_empty() {
-            let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
-            return Err(content(&attributes.1, what));
-        }
-        let (window, shape) = attributes.windows(input, [rows, columns], around)?;
-        if window.kernel != [rows, columns] {
-            let what = format!("`kernel_shape` {:?} differs from weights of {dims:?}", window.kernel);
-            return Err(content(&attributes.1, what));
-        }
-        let per_group = filters / groups;
-        let mut weights = vec![0.0; stored.len()];
-        for (number, weight) in stored.into_iter().enumerate() {
-            let (rest, column) = (number / columns, number % columns);
-            let (rest, row) = (rest / rows, rest % rows);
-            let (filter, within) = (rest / per_filter, rest % per_filter);
-            let channel = filter / per_group * per_filter + within;
-            weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
-        }
-        let conv = FloatConv { window, groups, weights, bias: self.bias(node, filters, attributes)? };
-        let tensor = FloatTensor { shape: Shape { channels: filters, ..shape }, flat: false };
-        self.keep(node, name, FloatOperator::Conv(conv), vec![source], tensor);
-        Ok(())
-    }
-
-    fn dense(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let read = self.source(node, 0, attributes)?;
-        let shape = self.tensors[read.tensor].shape;
-        if !self.is_line(read) {
-            return Err(content(&attributes.1, "it reads rows and columns; flatten them before it"));
-        }
-        attributes.expect("transA", 0)?;
-        for key in ["alpha", "beta"] {
-            if attributes.real(key, 1.0) != 1.0 {
-                return Err(content(&attributes.1, format!("`{key}`: expected 1")));
-            }
-        }
-        let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
-        let (weights, outputs) = attributes.dense_weights(&dims, stored, shape)?;
-        let window = Window::plain([shape.height, shape.width]);
-        let conv = FloatConv { window, groups: 1, weights, bias: self.bias(node, outputs, attributes)? };
-        let tensor = FloatTensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true };
-        self.keep(node, name, FloatOperator::Dense(conv), vec![read.tensor], tensor);
-        Ok(())
-    }
-
-    /// Folded into the convolution before it; a depthwise convolution of its own where there is none.
-    fn normalise(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let read = self.source(node, 0, attributes)?;
-        attributes.expect("training_mode", 0)?;
-        let epsilon = attributes.real("epsilon", 1e-5);
-        let tensor = self.tensors[read.tensor];
-        let channels = tensor.shape.channels;
-        let constant = |at: usize| self.each(node.input.get(at).map_or("", String::as_str), channels, attributes);
-        let [scale, shift, mean, variance] = [constant(1)?, constant(2)?, constant(3)?, constant(4)?];
-        let factors: Vec<f32> =
-            scale.iter().zip(&variance).map(|(scale, variance)| scale / (variance + epsilon).sqrt()).collect();
-        let moved = |bias: f32, channel: usize| (bias - mean[channel]) * factors[channel] + shift[channel];
-        let window = Window::plain([1, 1]);
-        if let Some(FloatOperator::Conv(conv)) = self.joined(read).map(|layer| &mut layer.operator) {
-            let per_group = channels / conv.groups;
-            let inputs = conv.weights.len() / (conv.window.kernel[0] * conv.window.kernel[1] * per_group);
-            for (number, weight) in conv.weights.iter_mut().enumerate() {
-                let group = number / per_group % inputs / (inputs / conv.groups);
-                *weight *= factors[group * per_group + number % per_group];
-            }
-            conv.bias.iter_mut().enumerate().for_each(|(channel, bias)| *bias = moved(*bias, channel));
-            self.read(node, read.tensor, read.flattened);
-            return Ok(());
-        }
-        if read.flattened {
-            return Err(content(&attributes.1, "rows and columns were flattened before it"));
-        }
-        let bias = (0..channels).map(|channel| moved(0.0, channel)).collect();
-        let conv = FloatConv { window, groups: channels, weights: factors, bias };
-        self.keep(node, name, FloatOperator::Conv(conv), vec![read.tensor], tensor);
-        Ok(())
-    }
-
-    fn pool(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let source = self.source(node, 0, attributes)?.tensor;
-        attributes.expect("storage_order", 0)?;
-        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2], [0; 4])?;
-        let counts_padding = attributes.number("count_include_pad", 0) != 0;
-        let operator = match node.op_type.as_deref() {
-            Some("MaxPool") => FloatOperator::MaxPool(window),
-            _ => FloatOperator::AveragePool(AveragePool { window, counts_padding }),
-        };
-        self.keep(node, name, operator, vec![source], FloatTensor { shape, flat: false });
-        Ok(())
-    }
-
-    fn concat(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        attributes.expect("axis", 1)?;
-        let inputs = (0..node.input.len()).map(|which| Ok(self.source(node, which, attributes)?.tensor));
-        let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
-        let Some(&first) = inputs.first() else { return Err(content(&attributes.1, "it has no inputs")) };
-        let channels = inputs.iter().map(|&input| self.tensors[input].shape.channels).sum();
-        let FloatTensor { shape, flat } = self.tensors[first];
-        let tensor = FloatTensor { shape: Shape { channels, ..shape }, flat };
-        self.keep(node, name, FloatOperator::Concat, inputs, tensor);
-        Ok(())
-    }
-
-    /// Flattening moves no value: what it makes is what it reads.
-    fn flatten(&mut self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<(), FileError> {
-        let read = self.source(node, 0, attributes)?;
-        let elements = self.tensors[read.tensor].shape.elements();
-        if let Some(shape) = node.input.get(1) {
-            let shape = self.constants.longs(shape)?;
-            let batch = BTreeSet::from([-1, 0, 1]);
-            let fits = matches!(shape[..], [first, rest] if batch.contains(&first)
-                && (rest == -1 && first != -1 || usize::try_from(rest) == Ok(elements)));
-            if !fits {
-                let what = format!("expected a shape of the batch and {elements} elements, found {shape:?}");
-                return Err(content(&attributes.1, what));
-            }
-        } else {
-            attributes.expect("axis", 1)?;
-        }
-        self.read(node, read.tensor, true);
-        Ok(())
     }
 }

@@ -5,11 +5,15 @@ mod duplicates;
 mod elementwise;
 mod error;
 mod float;
+mod images;
+mod integers;
 mod node;
 mod protect;
 mod proto;
 mod qdq;
 mod reading;
+mod rows;
+mod views;
 mod wire;
 
 use rten_onnx::onnx::GraphProto;

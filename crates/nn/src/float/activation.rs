@@ -1,6 +1,6 @@
 //! Functions of one number that a layer ends with. One line of the table is a function: files are read by it, and layers computed.
 
-use crate::exponential::{sigmoid, tanh};
+use crate::exponential::{erf, gelu, gelu_erf, sigmoid, tanh};
 
 /// A function of one number with what it was given of numbers: what a layer makes of each number before it is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +74,12 @@ activations! {
     HardSigmoid [("alpha", 0.2), ("beta", 0.5)] |x, [alpha, beta]| clamped(alpha * x + beta, [0.0, 1.0]);
     HardSwish [] |x, _| x * clamped(x * (1.0 / 6.0) + 0.5, [0.0, 1.0]);
     Tanh [] |x, _| tanh(x);
+    Erf [] |x, _| erf(f64::from(x)) as f32;
+    Gelu [("tanh", 0.0)] |x, [by_tanh, _]| if by_tanh == 0.0 { gelu_erf(x) } else { gelu(x) };
     Mul [("B", 1.0)] |x, [factor, _]| x * factor;
+    Div [("B", 1.0)] |x, [divisor, _]| x / divisor;
+    Add [("B", 0.0)] |x, [summand, _]| x + summand;
+    Sub [("B", 0.0)] |x, [subtrahend, _]| x - subtrahend;
 }
 
 /// The nearest value within bounds; NaN stays.

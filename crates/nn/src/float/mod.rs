@@ -11,12 +11,14 @@
 mod activation;
 mod format;
 mod network;
+mod rearrangement;
 mod run;
 mod step;
 mod target;
 
 pub use activation::{Activation, ActivationFunction};
 pub use format::{BitField, ValueFormat};
-pub use network::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor};
+pub use network::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor, LayerNorm};
+pub use rearrangement::Rearrangement;
 pub use run::{FloatDelta, FloatRun, float_forward};
 pub use target::{FloatTarget, FloatTargetError};

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::activation::Activation;
 use super::format::ValueFormat;
+use super::rearrangement::Rearrangement;
 use crate::check::check_window;
 use crate::hit::{INPUTS, LayerOperand};
 use crate::network::NetworkError;
-use crate::operator::{AveragePool, Shape, Window};
+use crate::operator::{AveragePool, Axes, Shape, Window};
 use crate::topology::{LayerLayout, Topology, WeightLayout};
 
 /// A tensor of floating point.
@@ -15,8 +16,8 @@ use crate::topology::{LayerLayout, Topology, WeightLayout};
 pub struct FloatTensor {
     /// Its size.
     pub shape: Shape,
-    /// Whether it has channels only: coordinates then have one number.
-    pub flat: bool,
+    /// The coordinates of its elements.
+    pub axes: Axes,
 }
 
 /// A convolution of floating point; a dense layer is one whose window is its whole input.
@@ -32,15 +33,30 @@ pub struct FloatConv {
     pub bias: Vec<f32>,
 }
 
+/// A layer normalisation over channels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerNorm {
+    /// What is added to the variance before its root is taken.
+    pub epsilon: f32,
+    /// The weight and the bias of each channel: a convolution of one position with as many groups as channels.
+    pub scale: FloatConv,
+}
+
 /// The operation of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FloatOperator {
     /// Convolves. What lies outside of the input counts for nothing.
     Conv(FloatConv),
-    /// Sums up all inputs with weights.
+    /// Sums up all inputs with weights; with a window of one position, those of each position.
     Dense(FloatConv),
+    /// Multiplies matrices: rows, columns and channels of both inputs are matrices, their rows and their columns.
+    Product,
     /// Adds two tensors.
     Add,
+    /// Adds a constant to each element.
+    AddConstant(Vec<f32>),
+    /// Multiplies each element by a constant.
+    MultiplyConstant(Vec<f32>),
     /// Multiplies two tensors; one of them may have a number for each channel, which is that of all positions.
     Multiply,
     /// The largest of each channel in each window.
@@ -53,6 +69,10 @@ pub enum FloatOperator {
     GlobalAverage,
     /// The share of each channel's exponential in those of its position.
     Softmax,
+    /// Makes the channels of each position of the mean 0 and the variance 1, which then have a weight and a bias each.
+    Normalise(LayerNorm),
+    /// Elements of the inputs in another order.
+    Rearrange(Rearrangement),
     /// The value itself, of which the activation makes something.
     Identity,
 }
@@ -90,10 +110,13 @@ impl FloatLayer {
             FloatOperator::Conv(conv) if conv.groups > 1 && conv.groups == conv.bias.len() => "depthwise",
             FloatOperator::Conv(_) => "conv",
             FloatOperator::Dense(_) => "dense",
-            FloatOperator::Add => "add",
+            FloatOperator::Product => "product",
+            FloatOperator::Add | FloatOperator::AddConstant(_) => "add",
             FloatOperator::MaxPool(_) | FloatOperator::AveragePool(_) | FloatOperator::GlobalAverage => "pool",
             FloatOperator::Concat => "concat",
-            FloatOperator::Multiply => "mul",
+            FloatOperator::Multiply | FloatOperator::MultiplyConstant(_) => "mul",
+            FloatOperator::Normalise(_) => "norm",
+            FloatOperator::Rearrange(_) => "move",
             FloatOperator::Softmax => "softmax",
             FloatOperator::Identity => "activation",
         }
@@ -104,6 +127,7 @@ impl FloatLayer {
     pub fn conv(&self) -> Option<&FloatConv> {
         match &self.operator {
             FloatOperator::Conv(conv) | FloatOperator::Dense(conv) => Some(conv),
+            FloatOperator::Normalise(norm) => Some(&norm.scale),
             _ => None,
         }
     }
@@ -113,7 +137,28 @@ impl FloatLayer {
         match &self.operator {
             FloatOperator::MaxPool(window) => Some(*window),
             FloatOperator::AveragePool(pool) => Some(pool.window),
-            _ => self.conv().map(|conv| conv.window),
+            FloatOperator::Conv(conv) => Some(conv.window),
+            FloatOperator::Dense(conv) => Some(conv.window).filter(|window| *window != Window::plain([1, 1])),
+            _ => None,
+        }
+    }
+}
+
+impl FloatOperator {
+    /// Its weights and what belongs to them, if it has some.
+    pub(super) fn conv_mut(&mut self) -> Option<&mut FloatConv> {
+        match self {
+            Self::Conv(conv) | Self::Dense(conv) => Some(conv),
+            Self::Normalise(norm) => Some(&mut norm.scale),
+            _ => None,
+        }
+    }
+
+    /// The numbers that it holds: weights and biases, or constants.
+    fn constants(&mut self) -> [&mut [f32]; 2] {
+        match self {
+            Self::AddConstant(values) | Self::MultiplyConstant(values) => [values, &mut []],
+            _ => self.conv_mut().map_or([&mut [], &mut []], |conv| [&mut conv.weights, &mut conv.bias]),
         }
     }
 }
@@ -155,12 +200,11 @@ impl FloatNetwork {
             check(layer, &inputs, tensors[number + 1].shape).map_err(wrong)?;
         }
         for layer in &mut layers {
-            let (FloatOperator::Conv(conv) | FloatOperator::Dense(conv)) = &mut layer.operator else { continue };
-            for (number, value) in conv.weights.iter_mut().chain(&mut conv.bias).enumerate() {
+            for (number, value) in layer.operator.constants().into_iter().flatten().enumerate() {
                 let kept = format.kept(*value);
                 if !kept.is_finite() {
                     let what = format!(
-                        "its weight or bias {number} is {value}, which {} stores as {kept}; expected finite numbers",
+                        "its weight, bias or constant {number} is {value}, which {} stores as {kept}; expected finite numbers",
                         format.word()
                     );
                     return Err(NetworkError::Layer { layer: layer.name.clone(), what });
@@ -203,6 +247,8 @@ fn check(layer: &FloatLayer, inputs: &[Shape], output: Shape) -> Result<(), Stri
         return Err(misfit());
     }
     let same_positions = |shape: &Shape| [shape.height, shape.width] == [output.height, output.width];
+    // Rows and columns may be counted in another way, as positions are not.
+    let alike = |shape: &Shape| shape.positions() == output.positions() && shape.channels == output.channels;
     let fits = match &layer.operator {
         FloatOperator::Conv(conv) | FloatOperator::Dense(conv) => {
             let [rows, columns] = conv.window.kernel;
@@ -211,10 +257,25 @@ fn check(layer: &FloatLayer, inputs: &[Shape], output: Shape) -> Result<(), Stri
             inputs.len() == 1
                 && is_divided(first.channels)
                 && is_divided(output.channels)
+                && (layer.window().is_some() || first.positions() == output.positions())
                 && conv.bias.len() == output.channels
                 && weights.and_then(|each| each.checked_mul(output.channels / conv.groups)) == Some(conv.weights.len())
         }
-        FloatOperator::Add => inputs.len() == 2 && inputs.iter().all(|shape| *shape == output),
+        FloatOperator::Product => {
+            let made = |second: &Shape| Shape { channels: second.channels, ..first };
+            matches!(inputs, [_, second] if made(second) == output
+                && [second.height, second.width] == [first.height, first.channels])
+        }
+        FloatOperator::Add => inputs.len() == 2 && inputs.iter().all(alike),
+        FloatOperator::AddConstant(values) | FloatOperator::MultiplyConstant(values) => {
+            inputs.len() == 1 && alike(&first) && values.len() == output.elements()
+        }
+        FloatOperator::Normalise(LayerNorm { epsilon, scale }) => {
+            let plain = scale.window == Window::plain([1, 1]) && scale.groups == output.channels;
+            let counts = [scale.weights.len(), scale.bias.len()] == [output.channels; 2];
+            inputs.len() == 1 && alike(&first) && plain && counts && epsilon.is_finite() && *epsilon >= 0.0
+        }
+        FloatOperator::Rearrange(moved) => moved.fits(inputs, output),
         FloatOperator::MaxPool(_) | FloatOperator::AveragePool(_) => {
             inputs.len() == 1 && first.channels == output.channels
         }
@@ -228,10 +289,10 @@ fn check(layer: &FloatLayer, inputs: &[Shape], output: Shape) -> Result<(), Stri
         FloatOperator::Multiply => {
             let each_channel = Shape { height: 1, width: 1, ..output };
             inputs.len() == 2
-                && inputs.contains(&output)
-                && inputs.iter().all(|shape| [output, each_channel].contains(shape))
+                && inputs.iter().any(alike)
+                && inputs.iter().all(|shape| alike(shape) || *shape == each_channel)
         }
-        FloatOperator::Softmax | FloatOperator::Identity => inputs.len() == 1 && first == output,
+        FloatOperator::Softmax | FloatOperator::Identity => inputs.len() == 1 && alike(&first),
     };
     match (fits, layer.window()) {
         (false, _) => Err(misfit()),
@@ -260,8 +321,8 @@ impl Topology for FloatNetwork {
         Some(LayerLayout { name, opcode, class: layer.class(), inputs, window: layer.window(), weights })
     }
 
-    fn tensor(&self, number: usize) -> Option<(Shape, bool)> {
-        self.tensors.get(number).map(|tensor| (tensor.shape, tensor.flat))
+    fn tensor(&self, number: usize) -> Option<(Shape, Axes)> {
+        self.tensors.get(number).map(|tensor| (tensor.shape, tensor.axes))
     }
 
     fn bits(&self, _: LayerOperand) -> u32 {

@@ -144,7 +144,7 @@ impl<'n> FloatDelta<'n> {
             let struck = struck.map(|place| (place.element / channels) as u32);
             for at in self.changed[input].iter().copied().chain(struck) {
                 if step.differs(which, at as usize, &golden.tensors[input]) {
-                    touch(self.network, number, input, at as usize, &mut marks);
+                    touch(self.network, number, which, at as usize, &mut marks);
                 }
             }
         }
@@ -175,11 +175,15 @@ fn same_bits(some: &[f32], others: &[f32]) -> bool {
 }
 
 /// Marks the positions of what a layer makes that read a position of an input.
-fn touch(network: &FloatNetwork, number: usize, input: usize, at: usize, marks: &mut [bool]) {
-    let (layer, from, to) =
-        (&network.layers()[number], network.tensors()[input].shape, network.tensors()[number + 1].shape);
+fn touch(network: &FloatNetwork, number: usize, which: usize, at: usize, marks: &mut [bool]) {
+    let (layer, to) = (&network.layers()[number], network.tensors()[number + 1].shape);
+    let from = network.tensors()[layer.inputs[which]].shape;
     match (&layer.operator, layer.window()) {
         (FloatOperator::GlobalAverage, _) => marks.fill(true),
+        (FloatOperator::Product, _) if which == 1 => marks[at / from.width * to.width..][..to.width].fill(true),
+        (FloatOperator::Rearrange(moved), _) => {
+            moved.readers(which, at).iter().for_each(|&position| marks[position as usize] = true);
+        }
         (FloatOperator::Multiply, _) if from.positions() < to.positions() => marks.fill(true),
         (_, None) => marks[at] = true,
         (_, Some(window)) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::activation::Activation;
 use super::format::ValueFormat;
-use super::network::{FloatConv, FloatNetwork, FloatOperator};
+use super::network::{FloatConv, FloatNetwork, FloatOperator, LayerNorm};
 use crate::exponential::softmax;
 use crate::hit::{HitBits, LayerOperand, Place, strike_bits};
 use crate::operator::Shape;
@@ -46,7 +46,7 @@ impl<'a> FloatStep<'a> {
                     }
                 }
                 LayerOperand::Weight | LayerOperand::Bias => {
-                    if let FloatOperator::Conv(conv) | FloatOperator::Dense(conv) = operator.to_mut() {
+                    if let Some(conv) = operator.to_mut().conv_mut() {
                         let is_weight = place.operand == LayerOperand::Weight;
                         let values = if is_weight { &mut conv.weights } else { &mut conv.bias };
                         if let Some(value) = values.get_mut(place.element) {
@@ -83,9 +83,38 @@ impl<'a> FloatStep<'a> {
             read
         };
         match &*self.operator {
+            FloatOperator::Dense(conv) if conv.window.kernel == [1, 1] => {
+                convolve(conv, (*from, values), (at / from.width, at % from.width), out);
+            }
             FloatOperator::Conv(conv) | FloatOperator::Dense(conv) => {
                 convolve(conv, (*from, values), (row, column), out);
             }
+            FloatOperator::Product => {
+                let (second, others) = &self.inputs[1];
+                let factors = &values[at * from.channels..][..from.channels];
+                let rows = others[row * second.positions() / second.height * second.channels..].chunks(second.channels);
+                out.fill(0.0);
+                for (factor, others) in factors.iter().zip(rows) {
+                    out.iter_mut().zip(others).for_each(|(sum, other)| *sum += factor * other);
+                }
+            }
+            FloatOperator::Rearrange(moved) => {
+                let origins = moved.of_position(at, self.to.channels);
+                for (made, &[input, element]) in out.iter_mut().zip(origins) {
+                    *made = self.inputs[input as usize].1[element as usize];
+                }
+            }
+            FloatOperator::AddConstant(summands) => {
+                let start = at * self.to.channels;
+                let pairs = values[start..].iter().zip(&summands[start..]);
+                out.iter_mut().zip(pairs).for_each(|(made, (a, b))| *made = a + b);
+            }
+            FloatOperator::MultiplyConstant(factors) => {
+                let start = at * self.to.channels;
+                let pairs = values[start..].iter().zip(&factors[start..]);
+                out.iter_mut().zip(pairs).for_each(|(made, (a, b))| *made = a * b);
+            }
+            FloatOperator::Normalise(norm) => normalise(norm, &values[at * self.to.channels..], out),
             FloatOperator::Add => {
                 let start = at * self.to.channels;
                 let pairs = values[start..].iter().zip(&self.inputs[1].1[start..]);
@@ -126,6 +155,20 @@ impl<'a> FloatStep<'a> {
             activation.apply(out);
         }
         out.iter_mut().for_each(|made| *made = self.format.kept(*made));
+    }
+}
+
+/// The channels of a position, less their mean, as shares of the root of their variance, with a weight and a bias each. Mean and
+/// variance are added up in 64 bits, channel by channel.
+fn normalise(LayerNorm { epsilon, scale }: &LayerNorm, values: &[f32], out: &mut [f32]) {
+    let count = out.len() as f64;
+    let values = &values[..out.len()];
+    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
+    let square = |&value: &f32| (f64::from(value) - mean) * (f64::from(value) - mean);
+    let root = (values.iter().map(square).sum::<f64>() / count + f64::from(*epsilon)).sqrt();
+    for (channel, made) in out.iter_mut().enumerate() {
+        let value = ((f64::from(values[channel]) - mean) / root) as f32;
+        *made = scale.bias[channel] + value * scale.weights[channel];
     }
 }
 

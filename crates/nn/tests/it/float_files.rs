@@ -4,7 +4,7 @@ use nn::ValueFormat;
 use nn::bundled::NETWORKS;
 use nn::file::{is_float, read_float, read_network};
 use nn::float::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor, float_forward};
-use nn::network::{Shape, Window};
+use nn::network::{Axes, Shape, Window};
 use nn::observe::top_value;
 
 use crate::kit::fashion;
@@ -56,7 +56,7 @@ fn refused(file: &[u8], format: ValueFormat) -> String {
 
 #[test]
 fn files_that_cannot_be_run_are_answered_with_what_was_expected() {
-    assert!(is_float(FILE) && !is_float(NETWORKS[0].file));
+    assert!(is_float(FILE) && !is_float(NETWORKS[0].file.unwrap()));
     // An operator that is unknown is named with a node, and how many there are.
     let unknown = replaced(b"\x22\x04Relu", b"\x22\x04Sqrt");
     let said = refused(&unknown, ValueFormat::Fp32);
@@ -88,7 +88,7 @@ fn a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_made() 
     let conv = FloatConv { window, groups: 1, weights: vec![1.0], bias: vec![0.0] };
     let operator = FloatOperator::Conv(conv);
     let layer = FloatLayer { name: "c".into(), opcode: "Conv".into(), operator, inputs: vec![0], activation: None };
-    let tensors = vec![FloatTensor { shape, flat: false }; 2];
+    let tensors = vec![FloatTensor { shape, axes: Axes::Image }; 2];
     let said = FloatNetwork::new("large".into(), ValueFormat::Fp32, tensors, vec![layer]).unwrap_err().to_string();
     assert!(said.contains("take 28800000004 bytes, and may take 4294967296 bytes"), "{said}");
 }

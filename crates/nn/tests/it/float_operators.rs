@@ -8,9 +8,10 @@ use stats::Draws;
 use crate::floats::agree_of_hits;
 
 /// Files with an input and every tensor that ONNX Runtime makes of it; `crates/nn/train/operators.py` writes both.
-const FILES: [(&[u8], &[u8]); 2] = [
+const FILES: [(&[u8], &[u8]); 3] = [
     (include_bytes!("../vectors/activations.onnx"), include_bytes!("../vectors/activations.f32")),
     (include_bytes!("../vectors/excitation.onnx"), include_bytes!("../vectors/excitation.f32")),
+    (include_bytes!("../vectors/rows.onnx"), include_bytes!("../vectors/rows.f32")),
 ];
 
 fn opened(number: usize, format: ValueFormat) -> (FloatNetwork, Vec<f32>) {

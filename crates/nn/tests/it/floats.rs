@@ -10,7 +10,7 @@ use nn::float::{
     FloatTensor, float_forward,
 };
 use nn::hit::{Hit, LayerOperand, Place};
-use nn::network::{AveragePool, Shape, Window};
+use nn::network::{AveragePool, Axes, Shape, Window};
 use nn::{ElementSpace, FloatTarget, ValueFormat};
 use outcome::{Outcome, Sdc};
 use stats::Draws;
@@ -27,7 +27,13 @@ fn words(values: &[f32]) -> Vec<u32> {
 }
 
 /// Compares the changes of a hit with a whole run, in every tensor. Says whether the logits differ.
-fn agree(network: &FloatNetwork, delta: &mut FloatDelta<'_>, image: &[f32], golden: &FloatRun, hit: &Hit) -> bool {
+pub(crate) fn agree(
+    network: &FloatNetwork,
+    delta: &mut FloatDelta<'_>,
+    image: &[f32],
+    golden: &FloatRun,
+    hit: &Hit,
+) -> bool {
     let full = float_forward(network, image, Some(hit));
     assert_eq!(delta.run(golden, hit).hit, full.hit, "{hit:?}");
     for (number, tensor) in full.tensors.iter().enumerate() {
@@ -83,7 +89,7 @@ pub(crate) fn agree_of_hits(network: &FloatNetwork, image: &[f32], hits: usize, 
 fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
     let mut pick = |from: u64, to: u64| (from + draws.below(to - from + 1).unwrap()) as usize;
     let shape = Shape { height: pick(1, 7), width: pick(1, 7), channels: pick(1, 4) };
-    let (mut tensors, mut layers) = (vec![FloatTensor { shape, flat: false }], Vec::new());
+    let (mut tensors, mut layers) = (vec![FloatTensor { shape, axes: Axes::Image }], Vec::new());
     for number in 0..pick(2, 6) {
         let last = tensors.len() - 1;
         let from: Shape = tensors[last].shape;
@@ -120,7 +126,7 @@ fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
                 let name = format!("g{number}");
                 let (operator, inputs_of) = (FloatOperator::GlobalAverage, vec![last]);
                 layers.push(FloatLayer { name, opcode: String::new(), operator, inputs: inputs_of, activation: None });
-                tensors.push(FloatTensor { shape, flat: false });
+                tensors.push(FloatTensor { shape, axes: Axes::Image });
                 inputs.insert(pick(0, 1), last + 1);
                 (FloatOperator::Multiply, from)
             }
@@ -139,7 +145,7 @@ fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
         let bounded = Activation { function: ActivationFunction::Clip, numbers: [0.0, 6.0] };
         let activation = if pick(0, 5) == 0 { Some(bounded) } else { drawn };
         layers.push(FloatLayer { name: format!("l{number}"), opcode: String::new(), operator, inputs, activation });
-        tensors.push(FloatTensor { shape, flat: false });
+        tensors.push(FloatTensor { shape, axes: Axes::Image });
     }
     let shape = tensors[tensors.len() - 1].shape;
     let one = Shape { height: 1, width: 1, channels: shape.channels };
@@ -151,7 +157,7 @@ fn random_network(draws: &mut Draws, format: ValueFormat) -> FloatNetwork {
     {
         let inputs = vec![tensors.len() - 1];
         layers.push(FloatLayer { name: name.to_owned(), opcode: String::new(), operator, inputs, activation: None });
-        tensors.push(FloatTensor { shape: made, flat: name == "fc" });
+        tensors.push(FloatTensor { shape: made, axes: if name == "fc" { Axes::Channels } else { Axes::Image } });
     }
     FloatNetwork::new("random".to_owned(), format, tensors, layers).unwrap()
 }

@@ -1,0 +1,160 @@
+//! The nodes of floating point that look at windows and channels of images.
+
+use rten_onnx::onnx::NodeProto;
+
+use super::error::{FileError, content};
+use super::float::{FloatReading, Read};
+use super::node::Attributes;
+use super::views::{axis_of, sized};
+use crate::float::{FloatConv, FloatOperator, Rearrangement};
+use crate::operator::{AveragePool, Shape, Window};
+
+impl FloatReading<'_> {
+    pub(super) fn conv(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let Read { tensor: source, around, .. } = self.image(node, 0, attributes)?;
+        let input = self.tensors[source].shape;
+        let (dims, stored) = self.constants.finite(node.input.get(1).map_or("", String::as_str))?;
+        let groups = usize::try_from(attributes.number("group", 1)).unwrap_or(0);
+        let &[filters, per_filter, rows, columns] = &dims[..] else {
+            let what = format!("weights have filters, channels, rows and columns, found {dims:?}");
+            return Err(content(&attributes.1, what));
+        };
+        let channels = input.channels;
+        let divides = |count: usize| groups > 0 && count.is_multiple_of(groups);
+        if !divides(channels) || !divides(filters) || per_filter != channels / groups || stored.is_empty() {
+            let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
+            return Err(content(&attributes.1, what));
+        }
+        let (window, shape) = attributes.windows(input, [rows, columns], around)?;
+        if window.kernel != [rows, columns] {
+            let what = format!("`kernel_shape` {:?} differs from weights of {dims:?}", window.kernel);
+            return Err(content(&attributes.1, what));
+        }
+        let per_group = filters / groups;
+        let mut weights = vec![0.0; stored.len()];
+        for (number, weight) in stored.into_iter().enumerate() {
+            let (rest, column) = (number / columns, number % columns);
+            let (rest, row) = (rest / rows, rest % rows);
+            let (filter, within) = (rest / per_filter, rest % per_filter);
+            let channel = filter / per_group * per_filter + within;
+            weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
+        }
+        let conv = FloatConv { window, groups, weights, bias: self.bias(node, filters, attributes)? };
+        let shape = Shape { channels: filters, ..shape };
+        self.keep_image(node, name, FloatOperator::Conv(conv), vec![source], shape);
+        Ok(())
+    }
+
+    /// Folded into the convolution before it; a depthwise convolution of its own where there is none.
+    pub(super) fn normalise(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let read = if node.input.first().and_then(|input| self.known.get(input)).is_some_and(Self::is_line) {
+            self.source(node, 0, attributes)?
+        } else {
+            self.image(node, 0, attributes)?
+        };
+        attributes.expect("training_mode", 0)?;
+        let epsilon = attributes.real("epsilon", 1e-5);
+        let tensor = self.tensors[read.tensor];
+        let channels = tensor.shape.channels;
+        let constant = |at: usize| self.each(node.input.get(at).map_or("", String::as_str), channels, attributes);
+        let [scale, shift, mean, variance] = [constant(1)?, constant(2)?, constant(3)?, constant(4)?];
+        let factors: Vec<f32> =
+            scale.iter().zip(&variance).map(|(scale, variance)| scale / (variance + epsilon).sqrt()).collect();
+        let moved = |bias: f32, channel: usize| (bias - mean[channel]) * factors[channel] + shift[channel];
+        let window = Window::plain([1, 1]);
+        if let Some(FloatOperator::Conv(conv)) = self.joined(&read).map(|layer| &mut layer.operator) {
+            let per_group = channels / conv.groups;
+            let inputs = conv.weights.len() / (conv.window.kernel[0] * conv.window.kernel[1] * per_group);
+            for (number, weight) in conv.weights.iter_mut().enumerate() {
+                let group = number / per_group % inputs / (inputs / conv.groups);
+                *weight *= factors[group * per_group + number % per_group];
+            }
+            conv.bias.iter_mut().enumerate().for_each(|(channel, bias)| *bias = moved(*bias, channel));
+            self.named(node, read);
+            return Ok(());
+        }
+        if Self::is_line(&read) && !self.is_plain(&read) || tensor.shape.positions() != 1 && Self::is_line(&read) {
+            return Err(content(&attributes.1, "rows and columns were flattened before it"));
+        }
+        let bias = (0..channels).map(|channel| moved(0.0, channel)).collect();
+        let conv = FloatConv { window, groups: channels, weights: factors, bias };
+        self.keep(node, name, FloatOperator::Conv(conv), vec![read.tensor], tensor, read.dims, read.order);
+        Ok(())
+    }
+
+    pub(super) fn pool(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let source = self.image(node, 0, attributes)?.tensor;
+        attributes.expect("storage_order", 0)?;
+        let (window, shape) = attributes.windows(self.tensors[source].shape, [0; 2], [0; 4])?;
+        let counts_padding = attributes.number("count_include_pad", 0) != 0;
+        let operator = match node.op_type.as_deref() {
+            Some("MaxPool") => FloatOperator::MaxPool(window),
+            _ => FloatOperator::AveragePool(AveragePool { window, counts_padding }),
+        };
+        self.keep_image(node, name, operator, vec![source], shape);
+        Ok(())
+    }
+
+    /// The channels of images or of rows one after the other; along other axes a layer that moves elements.
+    pub(super) fn concat(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        attributes: &Attributes<'_>,
+    ) -> Result<(), FileError> {
+        let reads = (0..node.input.len()).map(|which| self.source(node, which, attributes));
+        let reads = reads.collect::<Result<Vec<_>, FileError>>()?;
+        let Some(first) = reads.first() else { return Err(content(&attributes.1, "it has no inputs")) };
+        let (rank, said) = (first.dims.len(), attributes.number("axis", 1));
+        let axis = axis_of(said, rank);
+        let fits = |axis: usize, read: &Read| {
+            read.dims.len() == rank && (0..rank).all(|at| at == axis || read.dims[at] == first.dims[at])
+        };
+        let Some(axis) = axis.filter(|&axis| reads.iter().all(|read| fits(axis, read))) else {
+            let dims: Vec<_> = reads.iter().map(|read| &read.dims).collect();
+            return Err(content(&attributes.1, format!("it joins {dims:?} along the axis {said}")));
+        };
+        let mut dims = first.dims.clone();
+        dims[axis] = reads.iter().map(|read| read.dims[axis]).sum();
+        if rank == 4 && axis == 1 && first.dims[0] == 1 && reads.iter().all(|read| self.is_image(read)) {
+            let inputs = (0..reads.len()).map(|which| Ok(self.image(node, which, attributes)?.tensor));
+            let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
+            let shape = Shape { height: dims[2], width: dims[3], channels: dims[1] };
+            self.keep_image(node, name, FloatOperator::Concat, inputs, shape);
+            return Ok(());
+        }
+        let inputs = (0..reads.len()).map(|which| Ok(self.plain(node, which, attributes)?.tensor));
+        let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
+        if axis + 1 == rank {
+            return self.keep_sized(node, name, FloatOperator::Concat, inputs, dims, attributes);
+        }
+        let outer: usize = dims[..axis].iter().product();
+        let mut origins = Vec::new();
+        for part in 0..outer {
+            for (which, read) in reads.iter().enumerate() {
+                let count: usize = read.dims[axis..].iter().product();
+                origins.extend((part * count..(part + 1) * count).map(|element| [which as u32, element as u32]));
+            }
+        }
+        let shapes: Vec<Shape> = inputs.iter().map(|&input| self.tensors[input].shape).collect();
+        let to = sized(&dims).map(|tensor| tensor.shape);
+        let moved = to.and_then(|to| Rearrangement::new(origins, &shapes, to));
+        let moved = moved.ok_or_else(|| content(&attributes.1, format!("it makes {dims:?} elements")))?;
+        self.keep_sized(node, name, FloatOperator::Rearrange(moved), inputs, dims, attributes)
+    }
+}
