@@ -16,9 +16,9 @@ pub struct Bundled {
     pub about: &'static str,
     /// How many images come with it.
     pub images: usize,
-    /// The ONNX file, in INT8.
-    pub file: &'static [u8],
-    /// The ONNX file that it was quantised from, in FP32.
+    /// The ONNX file, in INT8; a network may be in FP32 alone.
+    pub file: Option<&'static [u8]>,
+    /// The ONNX file in FP32, which that in INT8 was quantised from.
     pub float_file: &'static [u8],
     /// The images, one after the other, and then what they show, compressed by zstd.
     pub packed_images: &'static [u8],
@@ -44,7 +44,7 @@ macro_rules! classifier {
             name: $name,
             about: concat!($about, " on Fashion-MNIST (28 x 28, 10 classes), INT8, or --format fp32, fp16, bf16"),
             images: 1000,
-            file: include_bytes!(concat!("../networks/", $name, "/", $name, ".onnx")),
+            file: Some(include_bytes!(concat!("../networks/", $name, "/", $name, ".onnx"))),
             float_file: include_bytes!(concat!("../networks/", $name, "/", $name, "-fp32.onnx")),
             packed_images: GARMENTS,
             shows: Shows::Classes,
@@ -53,7 +53,7 @@ macro_rules! classifier {
 }
 
 /// All of them.
-pub static NETWORKS: [Bundled; 6] = [
+pub static NETWORKS: [Bundled; 7] = [
     classifier!("fashion", "residual and depthwise convolutions"),
     classifier!("fashion-vgg", "plain convolutions, pools and dense layers"),
     classifier!("fashion-fire", "fire modules"),
@@ -63,10 +63,19 @@ pub static NETWORKS: [Bundled; 6] = [
         name: "scenes",
         about: "a detector of garments in scenes (64 x 64, 10 classes), INT8, or --format fp32, fp16, bf16",
         images: 400,
-        file: include_bytes!("../networks/scenes/scenes.onnx"),
+        file: Some(include_bytes!("../networks/scenes/scenes.onnx")),
         float_file: include_bytes!("../networks/scenes/scenes-fp32.onnx"),
         packed_images: include_bytes!("../networks/scenes/scenes.zst"),
         shows: Shows::Objects,
+    },
+    Bundled {
+        name: "fashion-vit",
+        about: "a vision transformer on Fashion-MNIST (28 x 28, 10 classes), FP32, or --format fp16, bf16; it has no form in INT8",
+        images: 1000,
+        file: None,
+        float_file: include_bytes!("../networks/fashion-vit/fashion-vit-fp32.onnx"),
+        packed_images: GARMENTS,
+        shows: Shows::Classes,
     },
 ];
 
@@ -78,6 +87,12 @@ pub enum BundledError {
     Name {
         /// The name.
         name: String,
+    },
+    /// It is not in INT8.
+    #[error("use the network `{name}` in INT8: it has no form in INT8; name one of --format fp32, fp16 and bf16")]
+    NoIntegers {
+        /// The network.
+        name: &'static str,
     },
     /// The network is damaged.
     #[error(transparent)]
@@ -121,14 +136,23 @@ pub(crate) fn unknown(name: &str) -> BundledError {
 }
 
 impl Bundled {
+    /// The ONNX file in INT8.
+    ///
+    /// # Errors
+    /// When the network is in FP32 alone.
+    pub fn integers(&self) -> Result<&'static [u8], BundledError> {
+        self.file.ok_or(BundledError::NoIntegers { name: self.name })
+    }
+
     /// The network with its images and its fault-free runs.
     ///
     /// # Errors
-    /// When the program is damaged.
+    /// When the network is in FP32 alone, or the program is damaged.
     pub fn open(&self) -> Result<NetworkTarget, BundledError> {
-        let network = read_network(self.name, self.file)?;
+        let file = self.integers()?;
+        let network = read_network(self.name, file)?;
         let images = self.images(network.tensors()[0].shape, network.logits().shape)?;
-        Ok(NetworkTarget::new(network, self.file, images)?)
+        Ok(NetworkTarget::new(network, file, images)?)
     }
 
     /// The network of floating point, its values stored in a format, with its images and its fault-free runs.

@@ -125,14 +125,14 @@ pub enum SourceError {
     #[error(transparent)]
     Float(#[from] FloatTargetError),
     /// Something is for networks of INT8 alone.
-    #[error(
-        "use the network `{network}` in {format}: this is for networks of INT8; leave --format out, or quantise it"
-    )]
+    #[error("use the network `{network}` in {format}: this is for networks of INT8; {instead}")]
     NotIntegers {
         /// The network.
         network: String,
         /// Its format.
         format: &'static str,
+        /// The way to one in INT8.
+        instead: &'static str,
     },
 }
 
@@ -140,12 +140,12 @@ impl NetworkSource {
     /// How values of floating point are stored, that of a file where none is chosen; none means INT8.
     #[must_use]
     pub fn settled_format(&self) -> Option<ValueFormat> {
-        let is_bundled = NETWORKS.iter().any(|bundled| bundled.name == self.network);
-        let of_file = || {
-            let bytes = if is_bundled { None } else { std::fs::read(&self.network).ok() };
-            bytes.is_some_and(|bytes| is_float(&bytes)).then(ValueFormat::default)
+        let bundled = NETWORKS.iter().find(|bundled| bundled.name == self.network);
+        let of_file = || match bundled {
+            Some(bundled) => bundled.file.is_none(),
+            None => std::fs::read(&self.network).is_ok_and(|bytes| is_float(&bytes)),
         };
-        self.format.or_else(of_file)
+        self.format.or_else(|| of_file().then(ValueFormat::default))
     }
 
     /// Reads the network and its images, and runs it on all of them without a fault.
@@ -158,12 +158,15 @@ impl NetworkSource {
         let bytes;
         let (name, file): (&str, &[u8]) = match (bundled, &self.images) {
             (Some(bundled), None) => {
-                return Ok(match self.format {
+                return Ok(match self.settled_format() {
                     None => OpenedNetwork::Integers(bundled.open()?),
                     Some(format) => OpenedNetwork::Floats(bundled.open_float(format)?),
                 });
             }
-            (Some(bundled), _) => (bundled.name, if self.format.is_some() { bundled.float_file } else { bundled.file }),
+            (Some(bundled), _) => match (self.format, bundled.file) {
+                (None, Some(file)) => (bundled.name, file),
+                _ => (bundled.name, bundled.float_file),
+            },
             (None, _) if !path.is_file() => {
                 // A name with an ending or a folder is that of a file.
                 if path.extension().is_some() || path.components().count() > 1 {
@@ -293,10 +296,12 @@ impl OpenedNetwork {
     pub fn integers(self) -> Result<NetworkTarget, SourceError> {
         match self {
             Self::Integers(target) => Ok(target),
-            Self::Floats(target) => Err(SourceError::NotIntegers {
-                network: target.network().topology().name().to_owned(),
-                format: target.network().format().word(),
-            }),
+            Self::Floats(target) => {
+                let network = target.network().topology().name().to_owned();
+                let has_integers = NETWORKS.iter().any(|bundled| bundled.name == network && bundled.file.is_some());
+                let instead = if has_integers { "leave --format out" } else { "it has no form in INT8: quantise it" };
+                Err(SourceError::NotIntegers { network, format: target.network().format().word(), instead })
+            }
         }
     }
 }
@@ -308,7 +313,7 @@ impl NetworkSource {
     /// When it cannot be read.
     pub fn file(&self) -> Result<Vec<u8>, SourceError> {
         match NETWORKS.iter().find(|bundled| bundled.name == self.network) {
-            Some(bundled) => Ok(bundled.file.to_vec()),
+            Some(bundled) => Ok(bundled.integers()?.to_vec()),
             None => read(Path::new(&self.network)),
         }
     }

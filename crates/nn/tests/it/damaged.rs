@@ -14,7 +14,7 @@ const LOGITS: Shape = Shape { height: 1, width: 1, channels: 10 };
 /// The file with some of its bytes replaced.
 fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
-    let mut bytes = NETWORKS[0].file.to_vec();
+    let mut bytes = NETWORKS[0].file.unwrap().to_vec();
     let places: Vec<usize> = (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
     assert!(!places.is_empty());
     for at in places {
@@ -58,14 +58,14 @@ fn what_is_missing_or_wrong_is_named() {
 
 /// The bytes of a constant of one number.
 fn scale_of(name: &str) -> [u8; 4] {
-    let network = read_network("fashion", NETWORKS[0].file).unwrap();
+    let network = read_network("fashion", NETWORKS[0].file.unwrap()).unwrap();
     let layer = network.layer_named(name.trim_end_matches(".scale")).unwrap();
     network.output(layer).quantisation.scale.to_le_bytes()
 }
 
 #[test]
 fn a_file_that_ends_early_or_has_other_bytes_is_an_error_or_a_network_and_never_a_panic() {
-    let file = NETWORKS[0].file;
+    let file = NETWORKS[0].file.unwrap();
     for end in (0..file.len()).step_by(61) {
         assert!(read_network("short", &file[..end]).is_err(), "{end} bytes");
     }
@@ -93,8 +93,8 @@ fn images_and_labels_have_to_fit_each_other() {
     assert_eq!(message(0, &[]), "read images: there are none");
     let images = Images::new(shape, vec![7; 8], Shown::Classes(vec![0, 9]), LOGITS).unwrap();
     assert_eq!((images.pixels(1), images.pixels(2)), (&[7; 4][..], &[][..]));
-    let network = read_network("fashion", NETWORKS[0].file).unwrap();
-    let error = nn::NetworkTarget::new(network, NETWORKS[0].file, images).unwrap_err().to_string();
+    let network = read_network("fashion", NETWORKS[0].file.unwrap()).unwrap();
+    let error = nn::NetworkTarget::new(network, NETWORKS[0].file.unwrap(), images).unwrap_err().to_string();
     assert_eq!(error, "run the network `fashion` on images: it reads 784 bytes, and an image has 4");
     let map = Shape { height: 7, ..LOGITS };
     let error = Images::new(shape, vec![7; 8], Shown::Classes(vec![0, 9]), map).unwrap_err().to_string();

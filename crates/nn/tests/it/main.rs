@@ -27,3 +27,4 @@ mod qdq;
 mod random_networks;
 mod sources;
 mod speed;
+mod vit;

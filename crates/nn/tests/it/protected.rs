@@ -19,7 +19,7 @@ fn maps() -> Vec<(usize, usize)> {
 }
 
 fn target(margin: Option<f64>) -> NetworkTarget {
-    let file = protected(NETWORKS[0].file, &maps(), margin).unwrap();
+    let file = protected(NETWORKS[0].file.unwrap(), &maps(), margin).unwrap();
     let network = read_network("protected", &file).unwrap();
     let shown = Shown::Classes(fashion().images().labels()[..200].to_vec());
     let first = network.tensors()[0].shape;
@@ -121,7 +121,7 @@ fn changes_agree_with_whole_runs_in_duplicates_too() {
 #[test]
 fn files_and_feature_maps_that_cannot_be_protected_are_named() {
     let message = |file: &[u8], maps: &[(usize, usize)], margin| protected(file, maps, margin).unwrap_err().to_string();
-    let file = NETWORKS[0].file;
+    let file = NETWORKS[0].file.unwrap();
     assert_eq!(message(file, &[], None), "read the protection: it has neither feature maps nor a margin");
     assert_eq!(message(file, &[(0, 8)], None), "read the layer `c1`: it has no feature map 8");
     let add = fashion().network().layer_named("add").unwrap();

@@ -73,7 +73,7 @@ fn a_flip_is_one_bit_of_the_stored_byte_whatever_the_value_and_numbers_are_store
 #[test]
 fn every_convolution_of_a_file_is_a_layer_that_is_hit() {
     let files: [(&[u8], usize); 4] = [
-        (nn::bundled::NETWORKS[0].file, 7),
+        (nn::bundled::NETWORKS[0].file.unwrap(), 7),
         (include_bytes!("../vectors/fashion-qdq.onnx"), 7),
         (include_bytes!("../vectors/pools-qdq.onnx"), 3),
         (include_bytes!("../vectors/mixed-qdq.onnx"), 4),
