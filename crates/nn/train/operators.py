@@ -103,7 +103,7 @@ def excitation():
 
 
 def rows():
-    """What networks of tokens have besides those of `fashion-vit`: parts along axes, tokens that are joined, constants of channels,
+    """Networks of tokens have these besides those of `fashion-vit`: parts along axes, tokens that are joined, constants of channels,
     products of matrices that are not transposed, and averages that keep their axes."""
     g = Graph("rows", opset=20)
     number = lambda name, *values: g.constant(name, np.array(values, np.int64))

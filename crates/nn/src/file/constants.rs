@@ -45,6 +45,11 @@ impl<'f> Constants<'f> {
         Self(constants)
     }
 
+    /// Takes a number of floating point as another constant.
+    pub(super) fn insert(&mut self, name: &'f str, number: f32) {
+        self.0.insert(name, Cow::Owned(one(number)));
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

@@ -5,7 +5,7 @@ use rten_onnx::onnx::NodeProto;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
 use super::node::{Attributes, MOST};
-use super::views::Order;
+use super::order::Order;
 use crate::float::{Activation, ActivationFunction, FloatOperator};
 use crate::operator::Shape;
 

@@ -25,7 +25,7 @@ pub(super) const OPERATORS: [&str; 9] = [
 pub(super) const CONSTANT: &str = "Constant";
 
 /// The operators on floating point that are read, besides those of [`ActivationFunction`].
-const FLOAT_OPERATORS: [&str; 24] = [
+const FLOAT_OPERATORS: [&str; 26] = [
     "Conv",
     "Gemm",
     "MatMul",
@@ -49,6 +49,8 @@ const FLOAT_OPERATORS: [&str; 24] = [
     "Identity",
     "Shape",
     "Cast",
+    "Mod",
+    "Sqrt",
     CONSTANT,
 ];
 

@@ -5,7 +5,7 @@ use rten_onnx::onnx::NodeProto;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
 use super::node::Attributes;
-use super::views::{axis_of, sized};
+use super::order::{axis_of, sized};
 use crate::float::{FloatConv, FloatOperator, Rearrangement};
 use crate::operator::{AveragePool, Shape, Window};
 

@@ -4,12 +4,12 @@ use rten_onnx::onnx::NodeProto;
 
 use super::error::FileError;
 use super::float::FloatReading;
-use super::views::axis_of;
+use super::order::axis_of;
 
 /// The operators that move whole numbers, besides Concat, Gather and Slice.
 const SAME: [&str; 4] = ["Unsqueeze", "Squeeze", "Cast", "Identity"];
 
-impl FloatReading<'_> {
+impl<'f> FloatReading<'f> {
     /// Whole numbers that are a constant or computed of sizes.
     pub(super) fn longs(&self, name: &str) -> Result<Vec<i64>, FileError> {
         self.integers.get(name).map_or_else(|| self.constants.longs(name), |found| Ok(found.clone()))
@@ -22,12 +22,16 @@ impl FloatReading<'_> {
     }
 
     /// Computes what a node makes of sizes; says whether it is such a node.
-    pub(super) fn fold(&mut self, node: &NodeProto) -> bool {
+    pub(super) fn fold(&mut self, node: &'f NodeProto) -> bool {
         let operator = node.op_type.as_deref().unwrap_or_default();
+        if let (Some(number), Some(output)) = (self.real(operator, node), node.output.first()) {
+            self.constants.insert(output, number);
+            return true;
+        }
         let found = if operator == "Shape" {
             let read = node.input.first().and_then(|input| self.known.get(input));
             read.filter(|_| node.attribute.is_empty()).map(|read| read.dims.iter().map(|&size| size as i64).collect())
-        } else if node.input.iter().any(|input| self.integers.contains_key(input)) {
+        } else if operator == "Mod" || node.input.iter().any(|input| self.integers.contains_key(input)) {
             self.made_of_integers(operator, node)
         } else {
             None
@@ -38,6 +42,31 @@ impl FloatReading<'_> {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// A number of floating point that is computed of others, or of a size, as the scale of attention is.
+    fn real(&self, operator: &str, node: &NodeProto) -> Option<f32> {
+        let number = |input: &String| match self.constants.has(input) {
+            true => self.constants.floats(input).ok().filter(|found| found.len() == 1).map(|found| found[0]),
+            false => None,
+        };
+        let numbers = node.input.iter().map(number).collect::<Option<Vec<f32>>>();
+        match (operator, &numbers.unwrap_or_default()[..]) {
+            ("Sqrt", &[of]) => Some(of.sqrt()),
+            ("Add", &[a, b]) => Some(a + b),
+            ("Sub", &[a, b]) => Some(a - b),
+            ("Mul", &[a, b]) => Some(a * b),
+            ("Div", &[a, b]) => Some(a / b),
+            ("Cast", found) => {
+                let to = node.attribute.iter().find(|attribute| attribute.name.as_deref() == Some("to"))?.i;
+                let size = || match self.integers.get(node.input.first()?)?[..] {
+                    [size] => Some(size as f32),
+                    _ => None,
+                };
+                (to == Some(1)).then(|| found.first().copied().or_else(size)).flatten()
+            }
+            _ => None,
         }
     }
 
@@ -70,6 +99,7 @@ impl FloatReading<'_> {
             "Sub" => pair(i64::checked_sub),
             "Mul" => pair(i64::checked_mul),
             "Div" => pair(i64::checked_div),
+            "Mod" => pair(i64::checked_rem_euclid),
             _ if SAME.contains(&operator) => Some(first.clone()),
             _ => None,
         }

@@ -8,6 +8,7 @@ mod float;
 mod images;
 mod integers;
 mod node;
+mod order;
 mod protect;
 mod proto;
 mod qdq;

@@ -1,53 +1,17 @@
 //! Nodes that move elements and compute nothing: other names of a tensor, as far as that goes. Where a node needs the elements in
 //! another order than the stored one, a layer moves them before it.
 
-use std::rc::Rc;
-
 use rten_onnx::onnx::NodeProto;
 
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
 use super::node::Attributes;
+use super::order::{Order, axis_of, sized};
 use crate::float::{FloatLayer, FloatOperator, FloatTensor, Rearrangement};
 use crate::operator::{Axes, Shape};
 
-/// The order of the elements of a tensor of the file among those that are stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// The stored one.
-    Plain,
-    /// Channel by channel, where they are stored position by position.
-    Image,
-    /// The stored element of each.
-    Moved(Rc<[u32]>),
-}
-
 /// The most elements that a node may make of another tensor.
 const MOST: usize = 1 << 26;
-
-/// The shape and the coordinates of a tensor of these sizes, stored in the file's own order; a batch of 1 counts for nothing.
-pub(super) fn sized(dims: &[usize]) -> Option<FloatTensor> {
-    let sizes = if dims.len() > 1 && dims[0] == 1 { &dims[1..] } else { dims };
-    let (axes, [height, width, channels]) = match *sizes {
-        [] => (Axes::Channels, [1, 1, 1]),
-        [channels] => (Axes::Channels, [1, 1, channels]),
-        [width, channels] => (Axes::Matrix, [1, width, channels]),
-        [height, width, channels] => (Axes::Matrices, [height, width, channels]),
-        _ => return None,
-    };
-    Some(FloatTensor { shape: Shape { height, width, channels }, axes })
-}
-
-/// The sizes in the file of an image.
-pub(super) fn image_dims(Shape { height, width, channels }: Shape) -> Vec<usize> {
-    vec![1, channels, height, width]
-}
-
-/// The axis that a number means, from the end if it is below 0.
-pub(super) fn axis_of(number: i64, rank: usize) -> Option<usize> {
-    let number = if number < 0 { number.checked_add(i64::try_from(rank).ok()?)? } else { number };
-    usize::try_from(number).ok().filter(|&axis| axis < rank)
-}
 
 /// The stored elements of an image, channel by channel.
 fn by_channels(shape: Shape) -> impl Iterator<Item = u32> {
@@ -78,7 +42,7 @@ impl FloatReading<'_> {
         }
     }
 
-    /// What a node reads, stored in the file's own order: the last axis is that of the channels.
+    /// The tensor that a node reads, stored in the file's own order: the last axis is that of the channels.
     pub(super) fn plain(
         &mut self,
         node: &NodeProto,
@@ -106,7 +70,7 @@ impl FloatReading<'_> {
         }
     }
 
-    /// What a node reads as an image of the batch, channels, rows and columns.
+    /// The tensor that a node reads as an image of the batch, channels, rows and columns.
     pub(super) fn image(
         &mut self,
         node: &NodeProto,

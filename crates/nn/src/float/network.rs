@@ -36,7 +36,7 @@ pub struct FloatConv {
 /// A layer normalisation over channels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerNorm {
-    /// What is added to the variance before its root is taken.
+    /// The summand of the variance before its root is taken.
     pub epsilon: f32,
     /// The weight and the bias of each channel: a convolution of one position with as many groups as channels.
     pub scale: FloatConv,

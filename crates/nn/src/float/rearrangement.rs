@@ -12,7 +12,7 @@ pub struct Rearrangement {
 }
 
 impl Rearrangement {
-    /// For each element of `to` the input that it is of, and the element there; none if there is no such element.
+    /// For each element of `to` the input that it is of, and the element there; none if one of them lies outside.
     #[must_use]
     pub fn new(origins: Vec<[u32; 2]>, inputs: &[Shape], to: Shape) -> Option<Self> {
         let mut readers: Vec<Vec<Vec<u32>>> = inputs.iter().map(|shape| vec![Vec::new(); shape.positions()]).collect();

@@ -58,9 +58,9 @@ fn refused(file: &[u8], format: ValueFormat) -> String {
 fn files_that_cannot_be_run_are_answered_with_what_was_expected() {
     assert!(is_float(FILE) && !is_float(NETWORKS[0].file.unwrap()));
     // An operator that is unknown is named with a node, and how many there are.
-    let unknown = replaced(b"\x22\x04Relu", b"\x22\x04Sqrt");
+    let unknown = replaced(b"\x22\x04Relu", b"\x22\x04Sinh");
     let said = refused(&unknown, ValueFormat::Fp32);
-    assert!(said.contains("nothing here computes `Sqrt` (node `c1.relu`; 7 of them); it computes Conv"), "{said}");
+    assert!(said.contains("nothing here computes `Sinh` (node `c1.relu`; 7 of them); it computes Conv"), "{said}");
     // Columns without a number: the name of a size, which is empty.
     let dynamic = replaced(b"\x0a\x02\x08\x1c\x0a\x02\x08\x1c", b"\x0a\x02\x08\x1c\x0a\x02\x12\x00");
     let said = refused(&dynamic, ValueFormat::Fp32);
