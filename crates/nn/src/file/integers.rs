@@ -7,7 +7,7 @@ use super::float::FloatReading;
 use super::order::axis_of;
 
 /// The operators that move whole numbers, besides Concat, Gather and Slice.
-const SAME: [&str; 4] = ["Unsqueeze", "Squeeze", "Cast", "Identity"];
+const SAME: [&str; 5] = ["Unsqueeze", "Squeeze", "Cast", "Identity", "Reshape"];
 
 impl<'f> FloatReading<'f> {
     /// Whole numbers that are a constant or computed of sizes.
