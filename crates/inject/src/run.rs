@@ -102,6 +102,15 @@ pub enum InjectError {
         /// How many bits that has.
         width: u32,
     },
+    /// The blocks of the launch of the fault take turns.
+    #[error(
+        "look at memory within launch {launch}: its blocks take turns, as they wait for each other or race, and what memory holds at a \
+         moment depends on all of them; follow the fault launch by launch instead"
+    )]
+    Together {
+        /// The launch.
+        launch: u32,
+    },
     /// An event could not be replayed.
     #[error("replay event {event}")]
     Replay {

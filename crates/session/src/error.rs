@@ -146,6 +146,7 @@ impl From<InjectError> for SessionError {
                 Self::from_error(ErrorKind::Words, &error).with_help(help)
             }
             InjectError::Operand { .. } | InjectError::Bits { .. } => Self::from_error(ErrorKind::Words, &error),
+            InjectError::Together { .. } => Self::from_error(ErrorKind::Refused, &error),
             _ => Self::from_error(ErrorKind::Bug, &error),
         }
     }

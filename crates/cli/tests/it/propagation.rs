@@ -1,6 +1,6 @@
 //! `beamline propagation`: variables, where errors go, and pictures of them.
 
-use crate::{json, path, run, stderr};
+use crate::{json, path, run, stderr, stdout};
 use serde_json::Value;
 use std::fs;
 use tempfile::TempDir;
@@ -276,4 +276,117 @@ fn runs_are_kept_for_the_next_question_about_them() {
     let more = ask(&again, "1000");
     assert_eq!(more["regions"][0]["runs"], 1000);
     assert!(fs::read_to_string(&again).unwrap().starts_with(&fs::read_to_string(&rows).unwrap()));
+}
+
+/// The times at a line of mm3 of a fault in the thread of E[39][3], the element 1407: its block 12 is the first of the last row, its thread
+/// 115 the fourth of the last row there. The loop begins with the 38th instruction that it executes, from 0, and has line 34 four times.
+fn at_line(fault: &str, at: &str) -> Value {
+    let fault = format!("isa=ptx,launch=0,cta=12,thread=115,{fault},model=flip");
+    json(&["propagation", "mm3", "--fault", &fault, "--at", at, "--json"])["at"].clone()
+}
+
+/// By time, the first element of E that differs and how many do.
+fn of_e(at: &Value) -> Vec<Option<(u64, u64)>> {
+    let of = |time: &Value| {
+        let differs = time["differs"].as_array().unwrap();
+        assert!(differs.len() <= 1 && differs.iter().all(|it| it["variable"] == "E"), "{time}");
+        differs.first().map(|it| (it["first"].as_u64().unwrap(), it["elements"].as_u64().unwrap()))
+    };
+    at["times"].as_array().unwrap().iter().map(of).collect()
+}
+
+fn instructions(at: &Value, key: &str) -> Vec<Option<u64>> {
+    at["times"].as_array().unwrap().iter().map(|time| time[key].as_u64()).collect()
+}
+
+#[test]
+fn within_a_launch_nothing_differs_before_the_store_and_one_element_after_it() {
+    // The sign of what is loaded in the first of 32 terms.
+    let at = at_line("dyn=39,target=dst0,bits=31", "34");
+    assert_eq!((at["line"].as_str(), at["golden_times"].as_u64()), (Some("mm3.cu:34"), Some(32)));
+    let (before, after) = (of_e(&at)[0], of_e(&at)[1..].to_vec());
+    assert_eq!((before, after), (None, vec![Some((1407, 1)); 31]), "{at}");
+    let first: Vec<_> = [39, 43, 48, 53, 64, 69].map(Some).to_vec();
+    for key in ["instruction", "golden_instruction"] {
+        assert_eq!(instructions(&at, key)[..6], first, "{at}");
+    }
+    // A term of the wrong sign: twice of it is missing from then on.
+    let errors: Vec<f64> =
+        at["times"].as_array().unwrap()[1..].iter().map(|it| it["differs"][0]["max_abs"].as_f64().unwrap()).collect();
+    assert!(errors[0] > 0.0 && errors.iter().all(|it| (it - errors[0]).abs() < 1e-4), "{errors:?}");
+    assert_eq!(at, at_line("dyn=39,target=dst0,bits=31", "mm3.cu:34"));
+    // The sum begins with 2 where it should with 0: at the head of the loop first before all stores, then after each four.
+    let two = at_line("dyn=30,target=dst0,bits=30", "33");
+    let errors = two["times"].as_array().unwrap().iter().map(|it| it["differs"][0]["max_abs"].as_f64());
+    let errors: Vec<Option<f64>> = errors.collect();
+    assert!(errors.len() == 9 && errors[0].is_none(), "{two}");
+    assert!(errors[1..].iter().all(|it| it.is_some_and(|it| (it - 2.0).abs() < 1e-5)), "{two}");
+}
+
+#[test]
+fn a_thread_that_goes_another_way_is_compared_as_far_as_both_come_to_the_line() {
+    // The counter of the loop, which goes down by four: 28 is left after the first round, and is 12 with this bit flipped.
+    let sooner = at_line("dyn=61,target=dst0,bits=4", "34");
+    let count = |at: &Value| at["times"].as_array().unwrap().len() as u64;
+    assert_eq!(sooner["golden_times"], 28);
+    assert!(count(&sooner) < 28, "{sooner}");
+    assert!(of_e(&sooner).iter().all(Option::is_none), "until then the sum is right: {sooner}");
+    let later = at_line("dyn=61,target=dst0,bits=5", "34");
+    assert!(count(&later) > 28 && later["times"][28]["differs"].is_null(), "{later}");
+    assert_eq!(
+        instructions(&later, "golden_instruction")[27..29].iter().map(Option::is_some).collect::<Vec<_>>(),
+        [true, false]
+    );
+    let long = at_line("dyn=61,target=dst0,bits=20", "34");
+    assert_eq!((count(&long), &long["cut"]), (100, &Value::Bool(true)), "{long}");
+    let said = |fault: &str, at: &str| {
+        let fault = format!("isa=ptx,launch=0,cta=12,thread=115,{fault},model=flip,bits=4");
+        let found = run(&["propagation", "mm3", "--fault", &fault, "--at", at]);
+        assert!(found.status.success(), "{}", stderr(&found));
+        stdout(&found)
+    };
+    let text = said("dyn=61,target=dst0", "34");
+    assert!(text.contains("Without the fault the thread comes there 28 times, with it"), "{text}");
+    // The line is behind the thread, and the instruction of the fault behind its end.
+    assert!(
+        said("dyn=61,target=dst0", "30").contains("does not come to mm3.cu:30 from the fault on, with or without it")
+    );
+    let never = said("dyn=100000,target=dst0", "34");
+    assert!(never.contains("does not come to mm3.cu:34") && never.contains("not_landed"), "{never}");
+}
+
+#[test]
+fn a_line_within_a_launch_is_one_of_the_kernel_with_the_fault() {
+    let fault = "isa=ptx,launch=0,cta=0,thread=0,dyn=39,target=dst0,model=flip,bits=3";
+    for (at, part) in [
+        (
+            "45",
+            "stop at 45 in mm3_kernel1, the kernel of the fault: no instruction comes from mm3.cu:45; the nearest that have some: 37",
+        ),
+        ("other.cu:34", "no instruction comes from other.cu; there are lines of"),
+        ("x", "stop at `x`: expected FILE:LINE or LINE"),
+        (":34", "stop at `:34`: expected"),
+        ("mm3.cu:0", "stop at `mm3.cu:0`: expected"),
+    ] {
+        let answer = run(&["propagation", "mm3", "--fault", fault, "--at", at]);
+        assert!(answer.status.code() == Some(1) && stderr(&answer).contains(part), "{}", stderr(&answer));
+    }
+    let many = run(&["propagation", "mm3", "--at", "34"]);
+    assert!(stderr(&many).contains("say which with --fault ID"), "{}", stderr(&many));
+    let nowhere = run(&["propagation", "mm3", "--fault", &fault.replace("launch=0", "launch=9"), "--at", "34"]);
+    assert!(stderr(&nowhere).contains("find launch 9 of the fault: the capsule has 3"), "{}", stderr(&nowhere));
+}
+
+#[test]
+fn pictures_at_a_line_have_a_frame_for_each_time() {
+    let dir = TempDir::new().unwrap();
+    let fault = "isa=ptx,launch=0,cta=12,thread=115,dyn=39,target=dst0,model=flip,bits=31";
+    let args = ["propagation", "mm3", "--fault", fault, "--at", "34", "--pictures", path(dir.path())];
+    let found = run(&args);
+    assert!(found.status.success(), "{}", stderr(&found));
+    let bytes = fs::read(dir.path().join("E.png")).unwrap();
+    let control = bytes.windows(4).position(|it| it == b"acTL").unwrap() + 4;
+    assert_eq!(bytes[control..control + 4], 32u32.to_be_bytes());
+    // G differs after launches only.
+    assert!(!dir.path().join("G.png").exists());
 }

@@ -1,15 +1,17 @@
-//! Which arrays in device memory a fault corrupts, and after which launches.
+//! Which arrays in device memory a fault corrupts, after which launches, and at lines within one.
 //!
 //! The engines that follow a difference have it at hand after every launch; full re-execution compares pages then. Both see
 //! the same, and what they see is compared with the golden run's memory at that launch, element by element.
 
 mod accesses;
 mod array;
+mod line;
 mod measure;
 mod witness;
 
 pub use accesses::ArrayAccesses;
 pub use array::{Array, Change, Keep};
+pub use line::{Arrival, LineSnapshots};
 pub use measure::{Corruption, Extent};
 
 use crate::delta::Delta;
@@ -20,7 +22,7 @@ use crate::strategy::Strategy;
 use crate::target::CapsuleTarget;
 use fault::Fault;
 use outcome::Observation;
-use simt::memory::{ByteRun, Version};
+use simt::memory::{ByteRun, Page, Version};
 use std::sync::Arc;
 use witness::ArrayWitness;
 
@@ -122,9 +124,14 @@ impl Golden {
 }
 
 fn bytes_at(golden: &Golden, version: Version, address: u64, bytes: u64) -> Vec<u8> {
+    bytes_of(address, bytes, |page| golden.history.page(page, version))
+}
+
+/// The bytes from an address on that are in pages; zeros where there are none.
+fn bytes_of(address: u64, bytes: u64, page: impl Fn(u32) -> Option<Arc<Page>>) -> Vec<u8> {
     let mut found = Vec::with_capacity(bytes as usize);
     for run in ByteRun::of(address, bytes) {
-        match golden.history.page(run.page, version) {
+        match page(run.page) {
             Some(page) => found.extend_from_slice(&page[run.range()]),
             None => found.resize(found.len() + run.range().len(), 0),
         }

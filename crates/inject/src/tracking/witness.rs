@@ -3,7 +3,8 @@
 use super::array::{Array, Change, Keep};
 use crate::full::Witness;
 use crate::golden::Golden;
-use simt::memory::{ByteRun, ByteSet, GlobalMemory, PAGE, Version};
+use simt::memory::{ByteRun, ByteSet, GlobalMemory, PAGE, Page, Version};
+use std::ops::Range;
 
 /// Compares arrays with the golden run's after every launch.
 pub(super) struct ArrayWitness<'a> {
@@ -30,14 +31,7 @@ impl Witness for ArrayWitness<'_> {
                 let range = part.range();
                 let golden = self.golden.history.page(part.page, after);
                 let found = memory.numbered(part.page).unwrap_or(&[0; PAGE]);
-                let differs = ByteSet::differing(golden.as_deref().unwrap_or(&[0; PAGE]), found);
-                for run in differs.runs() {
-                    let (from, to) = (run.start.max(range.start), run.end.min(range.end));
-                    if from < to {
-                        let parts = it.parts((offset + from - range.start) as u64, &found[from..to]);
-                        runs.extend(parts.map(|(at, bytes)| (at, bytes.to_vec())));
-                    }
-                }
+                runs.extend(differing(it, offset, range.clone(), golden.as_deref().unwrap_or(&[0; PAGE]), found));
                 offset += range.len();
             }
             if !runs.is_empty() {
@@ -51,4 +45,24 @@ impl Witness for ArrayWitness<'_> {
     }
 
     fn copied(&mut self, _: usize, _: usize, _: &[u8]) {}
+}
+
+/// The bytes of an array in part of a page that differ: their offsets in the array, and what they are. The part begins at an
+/// offset.
+pub(super) fn differing(
+    array: &Array,
+    offset: usize,
+    part: Range<usize>,
+    golden: &Page,
+    found: &Page,
+) -> Vec<(u64, Vec<u8>)> {
+    let mut all = Vec::new();
+    for run in ByteSet::differing(golden, found).runs() {
+        let (from, to) = (run.start.max(part.start), run.end.min(part.end));
+        if from < to {
+            let parts = array.parts((offset + from - part.start) as u64, &found[from..to]);
+            all.extend(parts.map(|(at, bytes)| (at, bytes.to_vec())));
+        }
+    }
+    all
 }

@@ -71,24 +71,16 @@ impl<'c> Program<'c> {
     fn line(&self, region: &Region) -> Option<String> {
         let (file, [first, last]) = (region.file.as_ref()?, region.lines?);
         let place = region.place().unwrap_or_default();
-        let places = self.places();
-        if places.is_empty() {
-            return Some("its instructions have no source lines: compile with -lineinfo".to_owned());
+        let programs: Vec<_> = self.launches.iter().map(|it| (&it.launch.program, &it.instructions)).collect();
+        let all = programs.iter().flat_map(|(program, _)| sources(program));
+        let all: BTreeSet<(String, u32)> = all.map(|(_, path, line)| (path.to_owned(), line)).collect();
+        if let Some(why) = without_instructions(&all, file, [first, last], &place) {
+            return Some(why);
         }
-        let of_file: Vec<&(String, u32, bool)> = places.iter().filter(|(path, ..)| is_file(path, file)).collect();
-        if of_file.is_empty() {
-            let files: BTreeSet<&str> = places.iter().map(|(path, ..)| path.as_str()).collect();
-            let files: Vec<&str> = files.into_iter().collect();
-            return Some(format!("no instruction comes from {file}; there are lines of {}", files.join(", ")));
-        }
-        let on = |line: u32| (first..=last).contains(&line);
-        if !of_file.iter().any(|(_, line, _)| on(*line)) {
-            let lines: BTreeSet<u32> = of_file.iter().map(|(_, line, _)| *line).collect();
-            let (below, above) = (lines.range(..first).next_back(), lines.range(last..).next());
-            let near: Vec<String> = below.into_iter().chain(above).map(u32::to_string).collect();
-            return Some(format!("no instruction comes from {place}; the nearest that have some: {}", near.join(", ")));
-        }
-        let executed = of_file.iter().any(|(_, line, executed)| on(*line) && *executed);
+        let is_on = |path: &str, line: u32| is_file(path, file) && (first..=last).contains(&line);
+        let executed = programs.iter().any(|(program, counts)| {
+            sources(program).any(|(at, path, line)| is_on(path, line) && counts[at].executed > 0)
+        });
         (!executed).then(|| format!("no thread executes an instruction of {place} (with a true guard)"))
     }
 
@@ -136,18 +128,54 @@ impl<'c> Program<'c> {
             )
         })
     }
+}
 
-    /// Paths and lines of all instructions, and whether a thread executes some there.
-    fn places(&self) -> BTreeSet<(String, u32, bool)> {
-        let mut places = BTreeSet::new();
-        for launch in &self.launches {
-            for (instruction, count) in launch.launch.program.instructions.iter().zip(&launch.instructions) {
-                let source = instruction.facts.as_ref().and_then(|facts| facts.source.as_ref());
-                for (path, line) in source.into_iter().flat_map(Source::places) {
-                    places.insert((path.unwrap_or("").to_owned(), line, count.executed > 0));
-                }
-            }
-        }
-        places
+/// The instructions of a program, by their places in it, with the paths and lines that they come from.
+pub(super) fn sources(program: &simt::Program) -> impl Iterator<Item = (usize, &str, u32)> {
+    program.instructions.iter().enumerate().flat_map(|(at, instruction)| {
+        let source = instruction.facts.as_ref().and_then(|facts| facts.source.as_ref());
+        source.into_iter().flat_map(Source::places).map(move |(path, line)| (at, path.unwrap_or(""), line))
+    })
+}
+
+/// Why none of these places is on the lines of a file, which are called `place`, with the nearest that there are.
+pub(super) fn without_instructions(
+    places: &BTreeSet<(String, u32)>,
+    file: &str,
+    [first, last]: [u32; 2],
+    place: &str,
+) -> Option<String> {
+    if places.is_empty() {
+        return Some("its instructions have no source lines: compile with -lineinfo".to_owned());
+    }
+    let lines: BTreeSet<u32> = places.iter().filter(|(path, _)| is_file(path, file)).map(|(_, line)| *line).collect();
+    if lines.is_empty() {
+        let files: BTreeSet<&str> = places.iter().map(|(path, _)| path.as_str()).collect();
+        let files: Vec<&str> = files.into_iter().collect();
+        return Some(format!("no instruction comes from {file}; there are lines of {}", files.join(", ")));
+    }
+    if lines.range(first..=last).next().is_some() {
+        return None;
+    }
+    let (below, above) = (lines.range(..first).next_back(), lines.range(last..).next());
+    let near: Vec<String> = below.into_iter().chain(above).map(u32::to_string).collect();
+    Some(format!("no instruction comes from {place}; the nearest that have some: {}", near.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_lines_are_named_or_that_there_are_none() {
+        let why = |places: &[(&str, u32)], file: &str| {
+            let places = places.iter().map(|&(path, line)| (path.to_owned(), line)).collect();
+            without_instructions(&places, file, [34, 35], "k.cu:34-35").unwrap_or_default()
+        };
+        assert!(why(&[], "k.cu").contains("no source lines: compile with -lineinfo"));
+        let places = [("/a/k.cu", 20), ("/a/k.cu", 33), ("/a/k.cu", 36), ("/a/other.cu", 34)];
+        assert_eq!(why(&places, "k.cu"), "no instruction comes from k.cu:34-35; the nearest that have some: 33, 36");
+        assert_eq!(why(&places, "b.cu"), "no instruction comes from b.cu; there are lines of /a/k.cu, /a/other.cu");
+        assert_eq!(why(&places, "other.cu"), "");
     }
 }

@@ -3,8 +3,10 @@
 use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Subject};
 use fault::Fault;
-use inject::{Array, CapsuleTarget, Keep, Strategy, variables};
+use inject::{Array, CapsuleTarget, InjectError, Keep, Strategy, variables};
 use outcome::End;
+use std::collections::BTreeSet;
+use testkit::kernels::{capsule_of, read};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::target;
 use testkit::workload;
@@ -93,4 +95,40 @@ fn arrays_that_begin_and_end_anywhere_are_seen_alike() {
     }
     assert!(changes > 100, "{changes}");
     crate::report("tracking of random capsules", &failures);
+}
+
+#[test]
+fn a_byte_that_is_hit_differs_from_the_instruction_of_the_fault_on_and_nothing_where_none_is() {
+    let target = workload("mm3");
+    let arrays = arrays(&target);
+    let all: BTreeSet<u32> = (0..target.golden_run().launches()[0].program.instructions.len() as u32).collect();
+    let a = arrays.iter().find(|it| it.name == "A").unwrap();
+    let fault = |dynamic: u64| {
+        let text =
+            format!("isa=ptx,launch=0,cta=1,thread=0,dyn={dynamic},target=global@{:#x},model=flip,bits=0", a.address);
+        text.parse::<Fault>().unwrap()
+    };
+    let snapshots = target.line_snapshots(&fault(20), &all, 40).unwrap();
+    let found: Vec<u64> = snapshots.arrivals().iter().map(|it| it.executed).collect();
+    assert!(found[0] == 20 && found.is_sorted() && snapshots.arrivals() == snapshots.golden_arrivals(), "{found:?}");
+    for time in 0..found.len() {
+        let corruption = snapshots.corruption(time, a).unwrap();
+        assert_eq!((corruption.elements, corruption.extent.ends), (1, (0, 0)));
+    }
+    // No other array differs before a thread of the block stores.
+    for array in arrays.iter().filter(|it| it.name != "A") {
+        assert_eq!(snapshots.corruption(0, array), None, "{}", array.name);
+    }
+    let none = target.line_snapshots(&fault(1_000_000), &all, 40).unwrap();
+    assert!(none.arrivals().is_empty() && none.golden_arrivals().is_empty() && !none.is_cut());
+}
+
+#[test]
+fn blocks_that_wait_for_each_other_are_not_looked_into() {
+    let path = testkit::filetests("kernels").join("waiting_blocks.ptx");
+    let script = read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
+    let target = target(capsule::Capsule::clone(&capsule_of(&script).unwrap())).unwrap();
+    let fault = "isa=ptx,launch=0,cta=0,thread=1,dyn=5,target=dst0,model=flip,bits=3".parse().unwrap();
+    let refused = target.line_snapshots(&fault, &BTreeSet::from([9]), 9);
+    assert!(matches!(refused, Err(InjectError::Together { launch: 0 })), "{refused:?}");
 }

@@ -11,7 +11,8 @@ use super::arrays::{DeclaredVariable, FollowedArrays, arrays};
 use super::follow::TrackedRun;
 use super::graph::Graph;
 use super::kept::KeptRuns;
-use super::picture::pictures;
+use super::line::LineTimeline;
+use super::picture::{pictures, pictures_at};
 use super::rows::Rows;
 use super::show;
 use super::spread::Spread;
@@ -45,10 +46,16 @@ pub(crate) const PROPAGATION: Command = Command {
         FROM_MAP,
         CommandOption::any("fault", "ID", None, "Follow this fault alone, launch by launch"),
         CommandOption::any(
+            "at",
+            "FILE:LINE",
+            None,
+            "Of that fault: look at variables within its launch too, each time that its thread comes to this line, FILE:LINE or LINE",
+        ),
+        CommandOption::any(
             "pictures",
             "DIR",
             None,
-            "Of that fault: a picture of each variable, golden, faulty, difference, a frame for each launch (PNG)",
+            "Of that fault: a picture of each variable, golden, faulty, difference, a frame for each launch, or time with --at (PNG)",
         ),
         CommandOption::file("rows", "F.csv", "Write what each run did to each variable"),
         CommandOption::file("graph", "F.dot", "Write between which variables errors go, for Graphviz"),
@@ -118,13 +125,23 @@ fn of_one(request: &Request, followed: &FollowedArrays, id: &str) -> Result<Answ
         )));
     }
     let fault: Fault = id.parse().map_err(|error| StudyError::Words(format!("read the fault `{id}`: {error}")))?;
+    let at: Option<String> = request.options.get("at")?;
+    let line = at.map(|at| LineTimeline::of(&request.capsule, &followed.arrays, &fault, &at)).transpose()?;
     let course = FaultTimeline::of(&request.capsule, &followed.arrays, &fault)?;
     let kernels = kernels(request);
-    let (json, study) = show::course(request.capsule.name(), &course, &kernels, &followed.doubts);
+    let (mut json, mut study) = show::course(request.capsule.name(), &course, &kernels, &followed.doubts);
+    if let Some(line) = &line {
+        json["at"] = line.document();
+        study.tables.insert(0, line.table());
+    }
     let mut shown = Vec::new();
     if let Some(dir) = request.options.get::<PathBuf>("pictures")? {
         let file = |name: &str| format!("{}.png", file_name(name));
-        shown.extend(pictures(&course, &kernels).into_iter().map(|it| (dir.join(file(&it.name)), it)));
+        let drawn = match &line {
+            Some(line) => pictures_at(line, &followed.arrays, &fault),
+            None => pictures(&course, &kernels),
+        };
+        shown.extend(drawn.into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
     Ok(Answer { json, study, files: Vec::new(), pictures: shown, sheets: Vec::new() })
 }
@@ -134,6 +151,11 @@ fn of_many(request: &Request, followed: &FollowedArrays, campaigns: &mut Campaig
     if request.options.has("pictures") {
         return Err(StudyError::Words(
             "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
+        ));
+    }
+    if request.options.has("at") {
+        return Err(StudyError::Words(
+            "look at a line for many faults: say which with --fault ID, for example one of --rows".to_owned(),
         ));
     }
     let (settings, files) = if regions_are_said(request)? {

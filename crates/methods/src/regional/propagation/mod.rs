@@ -1,12 +1,13 @@
 //! Where errors go: which variables are corrupted after which launches, how many of their elements, how far.
 //!
 //! Section 3.3 of the paper stops the application at lines and dumps memory; here every launch of every run is looked at, while
-//! only what a fault changes is executed.
+//! only what a fault changes is executed, and of one fault also a line within its launch.
 //!
 //! ```text
 //! declared variables ─▶ arrays ─┐
 //! sites or a fault map ─────────┴▶ follow (runs on all cores, kept) ─▶ Spread: by region and variable · by kernel (graph) · rows
-//! one fault ─────────────────────▶ course: launch by launch ─▶ pictures
+//! one fault ──┬──────────────────▶ course: launch by launch ─▶ pictures
+//!             └──────────────────▶ line: each time that its thread comes to a line ─▶ pictures
 //! ```
 
 mod arrays;
@@ -14,6 +15,7 @@ mod command;
 mod follow;
 mod graph;
 mod kept;
+mod line;
 mod picture;
 mod rows;
 mod show;

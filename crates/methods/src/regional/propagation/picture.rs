@@ -1,10 +1,11 @@
-//! Variables as pictures: the golden run, the faulty run, and the difference side by side, a frame for each launch.
+//! Variables as pictures: the golden run, the faulty run, and the difference side by side, a frame for each launch or time.
 
 use fault::{Fault, base_name};
-use inject::CapsuleTarget;
+use inject::{Array, CapsuleTarget};
 use study::{Frame, Palette, Panel, Picture};
 
 use super::arrays::{DeclaredVariable, arrays};
+use super::line::{LineTimeline, ValuesFrame};
 use super::timeline::FaultTimeline;
 use crate::kit::StudyError;
 
@@ -69,95 +70,100 @@ pub fn worst_frames(
     Ok(pictures(&course, &kernels).into_iter().take(most).map(still).collect())
 }
 
-/// A picture of each variable that the fault corrupts: a frame for every launch from the one with the fault on, golden,
-/// faulty, difference. Values are grey between the least and the largest finite one of the golden run over all frames.
-/// Differences are black where there are none and the brighter the larger, by their logarithm, up to white for the
-/// largest of all frames and for what is no finite number.
+/// A picture of each variable that the fault corrupts: a frame for every launch from the one with the fault on.
 pub(super) fn pictures(course: &FaultTimeline<'_>, kernels: &[&str]) -> Vec<Picture> {
     let launches = kernels.len() as u32;
     let corrupted = |&array: &usize| course.steps.iter().any(|step| step.change.array == array);
     let picture = |array: usize| {
         let it = &course.arrays()[array];
-        let sides = sides(&it.shape);
-        let most = (ELEMENTS / it.elements().max(1)).clamp(1, FRAMES) as u32;
-        // The last launch is there, and as many before it as may be, evenly.
-        let seen = (course.fault.launch..launches).filter(|&launch| it.is_seen_after(launch));
-        let seen: Vec<u32> = seen.collect();
-        let step = (seen.len() as u32).div_ceil(most).max(1);
-        let shown: Vec<u32> = seen.into_iter().rev().step_by(step as usize).collect();
-        let frames: Vec<(Vec<f64>, Vec<f64>)> =
-            shown.iter().rev().map(|&launch| course.values(launch, array)).collect();
-        let finite = |values: &[f64]| {
-            let ends = (f64::INFINITY, f64::NEG_INFINITY);
-            values.iter().filter(|value| value.is_finite()).fold(ends, |(low, high), &it| (low.min(it), high.max(it)))
-        };
-        let golden: Vec<f64> = frames.iter().flat_map(|(golden, _)| golden.iter().copied()).collect();
-        let (low, high) = finite(&golden);
-        let grey = |value: f64| {
-            if value.is_nan() { value } else { ((value - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0) }
-        };
-        let error = |(golden, found): (&f64, &f64)| {
-            let same = golden.to_bits() == found.to_bits();
-            let error = (found - golden).abs();
-            if same {
-                0.0
-            } else if error.is_finite() {
-                error.max(f64::MIN_POSITIVE)
-            } else {
-                f64::INFINITY
-            }
-        };
-        let errors: Vec<Vec<f64>> =
-            frames.iter().map(|(golden, found)| golden.iter().zip(found).map(error).collect()).collect();
-        let sizes: Vec<f64> =
-            errors.iter().flatten().filter(|&&it| it > 0.0 && it.is_finite()).map(|it| it.log10()).collect();
-        let (least, most) = finite(&sizes);
-        let bright = |error: f64| match error {
-            0.0 => 0.0,
-            error if !error.is_finite() || most <= least => 1.0,
-            error => FAINTEST + (1.0 - FAINTEST) * (error.log10() - least) / (most - least),
-        };
-        let number = |value: f64| format!("{value:.2e}");
-        let of_values = if low <= high { [number(low), number(high)] } else { Default::default() };
-        let of_errors = if sizes.is_empty() { Default::default() } else { ["0".to_owned(), number(10f64.powf(most))] };
-        let error_caption = if sizes.is_empty() {
-            "error".to_owned()
-        } else {
-            format!("error, log from {}", number(10f64.powf(least)))
-        };
-        let panel = |caption: &str, ends: &[String; 2], palette: Palette, shades: Vec<f64>| {
-            let (width, values) = reduced(&shades, sides);
-            Panel { caption: caption.to_owned(), ends: ends.clone(), width, palette, values, below: Vec::new() }
-        };
-        let frame = |launch: u32, [golden, found, errors]: [&[f64]; 3]| {
-            let shades = |values: &[f64]| values.iter().map(|&it| grey(it)).collect::<Vec<_>>();
-            let differing = errors.iter().filter(|&&error| error > 0.0).count();
-            let kernel = kernels[launch as usize];
-            Frame {
-                caption: format!("after launch {launch}, {kernel}: {differing} of {} differ", it.elements()),
-                panels: vec![
-                    panel("golden", &of_values, Palette::Grey, shades(golden)),
-                    panel("faulty", &of_values, Palette::Grey, shades(found)),
-                    panel(&error_caption, &of_errors, Palette::Heat, errors.iter().map(|&it| bright(it)).collect()),
-                ],
-            }
-        };
-        let differing = |errors: &&Vec<f64>| errors.iter().filter(|&&error| error > 0.0).count();
-        let worst = errors.iter().enumerate().max_by_key(|(_, errors)| differing(errors)).map_or(0, |(at, _)| at);
-        Picture {
-            still: worst,
-            name: it.name.clone(),
-            title: format!("{}, {}", it.name, course.fault),
-            frames: shown
-                .iter()
-                .rev()
-                .zip(&frames)
-                .zip(&errors)
-                .map(|((&launch, (golden, found)), errors)| frame(launch, [golden, found, errors]))
-                .collect(),
-        }
+        let seen: Vec<u32> = (course.fault.launch..launches).filter(|&launch| it.is_seen_after(launch)).collect();
+        drawn(it, &course.fault, &seen, |launch| {
+            let (golden, found) = course.values(launch, array);
+            (format!("after launch {launch}, {}", kernels[launch as usize]), golden, found)
+        })
     };
     (0..course.arrays().len()).filter(corrupted).map(picture).collect()
+}
+
+/// A picture of each variable that differs when the thread with the fault comes to a line: a frame for each time.
+pub(super) fn pictures_at(line: &LineTimeline<'_>, arrays: &[Array], fault: &Fault) -> Vec<Picture> {
+    let times: Vec<usize> = (0..line.times()).collect();
+    arrays.iter().filter_map(|array| Some(drawn(array, fault, &times, line.frames(array)?))).collect()
+}
+
+/// A picture of a variable with a frame for each of these moments, golden, faulty, difference. Values are grey between the least
+/// and the largest finite one of the golden run over all frames. Differences are black where there are none and the brighter
+/// the larger, by their logarithm, up to white for the largest of all frames and for what is no finite number.
+fn drawn<M: Copy>(it: &Array, fault: &Fault, moments: &[M], frame_of: impl Fn(M) -> ValuesFrame) -> Picture {
+    let sides = sides(&it.shape);
+    let most = (ELEMENTS / it.elements().max(1)).clamp(1, FRAMES) as usize;
+    // The last one is there, and as many before it as may be, evenly.
+    let step = moments.len().div_ceil(most).max(1);
+    let mut frames: Vec<ValuesFrame> = moments.iter().rev().step_by(step).map(|&it| frame_of(it)).collect();
+    frames.reverse();
+    let finite = |values: &[f64]| {
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        values.iter().filter(|value| value.is_finite()).fold(ends, |(low, high), &it| (low.min(it), high.max(it)))
+    };
+    let golden: Vec<f64> = frames.iter().flat_map(|(_, golden, _)| golden.iter().copied()).collect();
+    let (low, high) = finite(&golden);
+    let grey = |value: f64| {
+        if value.is_nan() { value } else { ((value - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0) }
+    };
+    let error = |(golden, found): (&f64, &f64)| {
+        let same = golden.to_bits() == found.to_bits();
+        let error = (found - golden).abs();
+        if same {
+            0.0
+        } else if error.is_finite() {
+            error.max(f64::MIN_POSITIVE)
+        } else {
+            f64::INFINITY
+        }
+    };
+    let errors: Vec<Vec<f64>> =
+        frames.iter().map(|(_, golden, found)| golden.iter().zip(found).map(error).collect()).collect();
+    let sizes: Vec<f64> =
+        errors.iter().flatten().filter(|&&it| it > 0.0 && it.is_finite()).map(|it| it.log10()).collect();
+    let (least, most) = finite(&sizes);
+    let bright = |error: f64| match error {
+        0.0 => 0.0,
+        error if !error.is_finite() || most <= least => 1.0,
+        error => FAINTEST + (1.0 - FAINTEST) * (error.log10() - least) / (most - least),
+    };
+    let number = |value: f64| format!("{value:.2e}");
+    let of_values = if low <= high { [number(low), number(high)] } else { Default::default() };
+    let of_errors = if sizes.is_empty() { Default::default() } else { ["0".to_owned(), number(10f64.powf(most))] };
+    let error_caption =
+        if sizes.is_empty() { "error".to_owned() } else { format!("error, log from {}", number(10f64.powf(least))) };
+    let panel = |caption: &str, ends: &[String; 2], palette: Palette, shades: Vec<f64>| {
+        let (width, values) = reduced(&shades, sides);
+        Panel { caption: caption.to_owned(), ends: ends.clone(), width, palette, values, below: Vec::new() }
+    };
+    let frame = |when: &str, [golden, found, errors]: [&[f64]; 3]| {
+        let shades = |values: &[f64]| values.iter().map(|&it| grey(it)).collect::<Vec<_>>();
+        let differing = errors.iter().filter(|&&error| error > 0.0).count();
+        Frame {
+            caption: format!("{when}: {differing} of {} differ", it.elements()),
+            panels: vec![
+                panel("golden", &of_values, Palette::Grey, shades(golden)),
+                panel("faulty", &of_values, Palette::Grey, shades(found)),
+                panel(&error_caption, &of_errors, Palette::Heat, errors.iter().map(|&it| bright(it)).collect()),
+            ],
+        }
+    };
+    let differing = |errors: &&Vec<f64>| errors.iter().filter(|&&error| error > 0.0).count();
+    let worst = errors.iter().enumerate().max_by_key(|(_, errors)| differing(errors)).map_or(0, |(at, _)| at);
+    Picture {
+        still: worst,
+        name: it.name.clone(),
+        title: format!("{}, {}", it.name, fault),
+        frames: frames
+            .iter()
+            .zip(&errors)
+            .map(|((when, golden, found), errors)| frame(when, [golden, found, errors]))
+            .collect(),
+    }
 }
 
 #[cfg(test)]

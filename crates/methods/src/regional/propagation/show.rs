@@ -108,7 +108,7 @@ fn on_undecided(spread: &Spread) -> Option<String> {
     })
 }
 
-fn number(value: Option<f64>) -> Cell {
+pub(super) fn number(value: Option<f64>) -> Cell {
     value.filter(|value| value.is_finite()).map_or(Cell::None, Cell::Number)
 }
 
@@ -202,6 +202,15 @@ fn document((region, runs, array, it): &Row<'_>) -> Value {
     })
 }
 
+/// A number in a document: as text where it is infinite, and none for NaN.
+pub(super) fn finite(value: f64) -> Value {
+    match value {
+        value if value.is_nan() => Value::Null,
+        value if value.is_finite() => json!(value),
+        value => json!(value.to_string()),
+    }
+}
+
 /// The answers about one fault; `kernels` are those of the launches.
 pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str], doubts: &[String]) -> (Value, Study) {
     let columns = ["launch", "kernel", "variable", "elements", "of", "rows", "columns", "largest error", "mean error"];
@@ -231,11 +240,6 @@ pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str], doubt
     table.notes.extend(doubts.iter().cloned());
     let mut study = Study::new("propagation", "", "");
     study.tables = vec![table];
-    let real = |value: f64| match value {
-        value if value.is_nan() => Value::Null,
-        value if value.is_finite() => json!(value),
-        value => json!(value.to_string()),
-    };
     let json = json!({
         "format": "beamline.propagation/1",
         "capsule": name,
@@ -252,8 +256,8 @@ pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str], doubt
             "last": step.corruption.extent.ends.1,
             "rows": step.corruption.extent.rows,
             "columns": step.corruption.extent.columns,
-            "max_abs": real(step.corruption.max_abs),
-            "sum_abs": real(step.corruption.sum_abs),
+            "max_abs": finite(step.corruption.max_abs),
+            "sum_abs": finite(step.corruption.sum_abs),
         })).collect::<Vec<_>>(),
     });
     (json, study)
