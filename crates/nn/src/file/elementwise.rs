@@ -7,7 +7,6 @@ use super::float::{FloatReading, Read};
 use super::node::{Attributes, MOST};
 use super::order::Order;
 use crate::float::{Activation, ActivationFunction, FloatOperator};
-use crate::operator::Shape;
 
 impl FloatReading<'_> {
     /// A sum or a product of two tensors, of which one factor may have a number for each channel; or of one and a constant.
@@ -30,20 +29,20 @@ impl FloatReading<'_> {
                 ));
             }
         };
-        let pair = [self.source(node, 0, attributes)?, self.source(node, 1, attributes)?];
+        let mut pair = [self.source(node, 0, attributes)?, self.source(node, 1, attributes)?];
         if Self::is_line(&pair[0]) != Self::is_line(&pair[1]) {
             return Err(content(&attributes.1, "one of its inputs has rows and columns, and the other has none"));
         }
-        let shapes = [0, 1].map(|which: usize| self.tensors[pair[which].tensor].shape);
-        let are_images = pair.iter().all(|read| self.is_image(read));
-        let is_gate = |gate: usize| {
-            operator == FloatOperator::Multiply
-                && pair[gate].dims.len() == 4
-                && are_images
-                && shapes[gate] == Shape { height: 1, width: 1, ..shapes[1 - gate] }
+        // A number for each channel, by the sizes of the file.
+        let is_each = |gate: usize| {
+            let ([1, channels, 1, 1], [1, others, _, _]) = (&pair[gate].dims[..], &pair[1 - gate].dims[..]) else {
+                return false;
+            };
+            operator == FloatOperator::Multiply && channels == others
         };
-        let made = usize::from(shapes[0] != shapes[1] && is_gate(0));
-        if pair[0].dims != pair[1].dims && !is_gate(0) && !is_gate(1) {
+        let is_equal = pair[0].dims == pair[1].dims;
+        let gate = [0, 1].into_iter().find(|&gate| !is_equal && is_each(gate));
+        if !is_equal && gate.is_none() {
             let size = |read: &Read| match read.dims[..] {
                 [1, channels, height, width] => format!("{channels} x {height} x {width}"),
                 _ => format!("{:?}", read.dims),
@@ -57,12 +56,14 @@ impl FloatReading<'_> {
             );
             return Err(content(&attributes.1, what));
         }
-        let inputs = pair.iter().map(|read| read.tensor).collect();
-        let [a, b] = [&pair[0], &pair[1]];
-        if shapes[0] != shapes[1] && are_images && (is_gate(0) || is_gate(1))
-            || a.order == Order::Image && a.order == b.order && shapes[0] == shapes[1]
-        {
-            let read = pair[made].clone();
+        if gate.is_some() {
+            pair = [self.image(node, 0, attributes)?, self.image(node, 1, attributes)?];
+        }
+        let shapes = [0, 1].map(|which: usize| self.tensors[pair[which].tensor].shape);
+        let are_alike = shapes[0] == shapes[1] && pair.iter().all(|read| read.order == Order::Image);
+        if gate.is_some() || are_alike {
+            let inputs = pair.iter().map(|read| read.tensor).collect();
+            let read = pair[usize::from(gate == Some(0))].clone();
             let tensor = self.tensors[read.tensor];
             self.keep(node, name, operator, inputs, tensor, read.dims, Order::Image);
             return Ok(());

@@ -8,6 +8,7 @@ use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
 use super::constants::Constants;
 use super::error::{CONSTANT, FileError, content, float_operators, node_name, unknown};
+use super::integers::Integers;
 use super::node::Attributes;
 use super::order::{Order, image_dims};
 use super::reading::input_of;
@@ -80,6 +81,11 @@ pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<Float
     let mut reading = FloatReading::begin(&graph)?;
     let computes = |(_, node): &(usize, &NodeProto)| node.op_type.as_deref() != Some(CONSTANT);
     for (number, node) in graph.node.iter().enumerate().filter(computes) {
+        let domain = node.domain.as_deref().unwrap_or_default();
+        if !["", "ai.onnx"].contains(&domain) {
+            let what = format!("its operator is one of `{domain}`; expected those of ONNX");
+            return Err(content(format!("the node `{}`", node_name(number, node)), what));
+        }
         if !reading.fold(node) {
             reading.node(number, node)?;
         }
@@ -116,7 +122,7 @@ pub(super) struct Read {
 pub(super) struct FloatReading<'f> {
     pub(super) constants: Constants<'f>,
     /// Whole numbers that are computed of sizes.
-    pub(super) integers: BTreeMap<String, Vec<i64>>,
+    pub(super) integers: BTreeMap<String, Integers>,
     /// How often each name is read.
     pub(super) readers: BTreeMap<&'f str, usize>,
     pub(super) tensors: Vec<FloatTensor>,

@@ -72,6 +72,10 @@ impl FloatReading<'_> {
             scale.iter().zip(&variance).map(|(scale, variance)| scale / (variance + epsilon).sqrt()).collect();
         let moved = |bias: f32, channel: usize| (bias - mean[channel]) * factors[channel] + shift[channel];
         let window = Window::plain([1, 1]);
+        let has_positions = tensor.shape.positions() != 1 || read.dims.last() != Some(&channels);
+        if Self::is_line(&read) && (has_positions || !self.is_plain(&read)) {
+            return Err(content(&attributes.1, "rows and columns were flattened before it"));
+        }
         if let Some(FloatOperator::Conv(conv)) = self.joined(&read).map(|layer| &mut layer.operator) {
             let per_group = channels / conv.groups;
             let inputs = conv.weights.len() / (conv.window.kernel[0] * conv.window.kernel[1] * per_group);
@@ -82,9 +86,6 @@ impl FloatReading<'_> {
             conv.bias.iter_mut().enumerate().for_each(|(channel, bias)| *bias = moved(*bias, channel));
             self.named(node, read);
             return Ok(());
-        }
-        if Self::is_line(&read) && !self.is_plain(&read) || tensor.shape.positions() != 1 && Self::is_line(&read) {
-            return Err(content(&attributes.1, "rows and columns were flattened before it"));
         }
         let bias = (0..channels).map(|channel| moved(0.0, channel)).collect();
         let conv = FloatConv { window, groups: channels, weights: factors, bias };

@@ -3,22 +3,28 @@
 use rten_onnx::onnx::NodeProto;
 
 use super::error::FileError;
-use super::float::FloatReading;
+use super::float::{FloatReading, Read};
 use super::order::axis_of;
 
 /// The operators that move whole numbers, besides Concat, Gather and Slice.
 const SAME: [&str; 5] = ["Unsqueeze", "Squeeze", "Cast", "Identity", "Reshape"];
 
+/// One whole number, or a list of them.
+pub(super) struct Integers {
+    is_list: bool,
+    numbers: Vec<i64>,
+}
+
 impl<'f> FloatReading<'f> {
     /// Whole numbers that are a constant or computed of sizes.
     pub(super) fn longs(&self, name: &str) -> Result<Vec<i64>, FileError> {
-        self.integers.get(name).map_or_else(|| self.constants.longs(name), |found| Ok(found.clone()))
+        self.integers.get(name).map_or_else(|| self.constants.longs(name), |found| Ok(found.numbers.clone()))
     }
 
     /// The same with the sizes of the list, of which a single number has none.
     pub(super) fn indices(&self, name: &str) -> Result<(Vec<usize>, Vec<i64>), FileError> {
         let Some(found) = self.integers.get(name) else { return self.constants.indices(name) };
-        Ok((if found.len() == 1 { Vec::new() } else { vec![found.len()] }, found.clone()))
+        Ok((if found.is_list { vec![found.numbers.len()] } else { Vec::new() }, found.numbers.clone()))
     }
 
     /// Computes what a node makes of sizes; says whether it is such a node.
@@ -30,7 +36,7 @@ impl<'f> FloatReading<'f> {
         }
         let found = if operator == "Shape" {
             let read = node.input.first().and_then(|input| self.known.get(input));
-            read.filter(|_| node.attribute.is_empty()).map(|read| read.dims.iter().map(|&size| size as i64).collect())
+            read.filter(|_| node.attribute.is_empty()).and_then(whole_sizes)
         } else if operator == "Mod" || node.input.iter().any(|input| self.integers.contains_key(input)) {
             self.made_of_integers(operator, node)
         } else {
@@ -60,7 +66,7 @@ impl<'f> FloatReading<'f> {
             ("Div", &[a, b]) => Some(a / b),
             ("Cast", found) => {
                 let to = node.attribute.iter().find(|attribute| attribute.name.as_deref() == Some("to"))?.i;
-                let size = || match self.integers.get(node.input.first()?)?[..] {
+                let size = || match self.integers.get(node.input.first()?)?.numbers[..] {
                     [size] => Some(size as f32),
                     _ => None,
                 };
@@ -70,38 +76,82 @@ impl<'f> FloatReading<'f> {
         }
     }
 
-    fn made_of_integers(&self, operator: &str, node: &NodeProto) -> Option<Vec<i64>> {
-        let inputs: Vec<Vec<i64>> =
-            node.input.iter().map(|input| self.longs(input)).collect::<Result<_, _>>().ok().or_else(|| {
-                // Axes of another type count for nothing.
-                SAME.contains(&operator).then(|| self.longs(&node.input[0]).map(|first| vec![first]).ok()).flatten()
-            })?;
-        let first = inputs.first()?;
+    fn made_of_integers(&self, operator: &str, node: &NodeProto) -> Option<Integers> {
+        let is_same = SAME.contains(&operator);
+        // Axes of another type count for nothing.
+        let counted = if is_same { 1 } else { node.input.len() };
+        let inputs = node.input.iter().take(counted).map(|input| self.indices(input).ok());
+        let inputs = inputs.collect::<Option<Vec<(Vec<usize>, Vec<i64>)>>>()?;
+        let first = &inputs.first()?.1;
+        if first.is_empty() || inputs.iter().any(|(dims, _)| dims.len() > 1) {
+            return None;
+        }
+        let is_list = |at: usize| inputs.get(at).is_some_and(|(dims, _)| !dims.is_empty());
         let pair = |of: fn(i64, i64) -> Option<i64>| {
-            let second = inputs.get(1)?;
+            let second = &inputs.get(1)?.1;
             let count = first.len().max(second.len());
+            let fits = |numbers: &[i64]| numbers.len() == 1 || numbers.len() == count;
             let each = |at: usize| of(*first.get(at % first.len())?, *second.get(at % second.len())?);
-            (0..count).map(each).collect::<Option<Vec<i64>>>()
+            let numbers =
+                (fits(first) && fits(second)).then(|| (0..count).map(each).collect::<Option<Vec<i64>>>())??;
+            Some(Integers { is_list: is_list(0) || is_list(1), numbers })
         };
+        let list = |numbers: Vec<i64>| Integers { is_list: true, numbers };
         match operator {
-            _ if first.is_empty() => None,
-            "Concat" => Some(inputs.concat()),
-            "Gather" => inputs.get(1)?.iter().map(|&at| axis_of(at, first.len()).map(|at| first[at])).collect(),
-            "Slice" if inputs.get(4).is_none_or(|steps| steps == &[1]) => {
+            "Concat" => Some(list(inputs.iter().flat_map(|(_, numbers)| numbers.iter().copied()).collect())),
+            "Gather" => {
+                let of = &inputs.get(1)?.1;
+                let numbers = of.iter().map(|&at| axis_of(at, first.len()).map(|at| first[at]));
+                Some(Integers { is_list: is_list(1), numbers: numbers.collect::<Option<_>>()? })
+            }
+            "Slice" if inputs.get(4).is_none_or(|(_, steps)| steps == &[1]) => {
                 let bound = |at: usize| {
-                    let &[at] = &inputs.get(at)?[..] else { return None };
+                    let &[at] = &inputs.get(at)?.1[..] else { return None };
                     let at = if at < 0 { at.saturating_add(first.len() as i64) } else { at };
                     Some(usize::try_from(at.max(0)).ok()?.min(first.len()))
                 };
-                first.get(bound(1)?..bound(2)?).map(<[i64]>::to_vec)
+                first.get(bound(1)?..bound(2)?).map(|numbers| list(numbers.to_vec()))
             }
             "Add" => pair(i64::checked_add),
             "Sub" => pair(i64::checked_sub),
             "Mul" => pair(i64::checked_mul),
             "Div" => pair(i64::checked_div),
-            "Mod" => pair(i64::checked_rem_euclid),
-            _ if SAME.contains(&operator) => Some(first.clone()),
+            // The sign of what is left is that of the divisor.
+            "Mod" if node.attribute.iter().all(|attribute| attribute.i.unwrap_or(0) == 0) => {
+                pair(|number, of| (of > 0).then(|| number.rem_euclid(of)))
+            }
+            _ if is_same => {
+                let to = node.attribute.iter().find(|attribute| attribute.name.as_deref() == Some("to"));
+                let is_list = match operator {
+                    "Unsqueeze" if is_list(0) => return None,
+                    "Cast" if !to.is_some_and(|to| matches!(to.i, Some(6 | 7))) => return None,
+                    "Unsqueeze" => true,
+                    "Squeeze" => first.len() > 1,
+                    "Reshape" => match self.indices(node.input.get(1)?).ok()?.1.len() {
+                        0 => false,
+                        1 => true,
+                        _ => return None,
+                    },
+                    _ => is_list(0),
+                };
+                Some(Integers { is_list, numbers: first.clone() })
+            }
             _ => None,
         }
     }
+}
+
+/// The sizes of a tensor, with the zeros around it.
+fn whole_sizes(read: &Read) -> Option<Integers> {
+    let [top, left, bottom, right] = read.around;
+    let mut numbers: Vec<i64> = read.dims.iter().map(|&size| size as i64).collect();
+    match &mut numbers[..] {
+        [_, _, height, width] => {
+            *height += (top + bottom) as i64;
+            *width += (left + right) as i64;
+        }
+        _ if read.around != [0; 4] => return None,
+        _ => {}
+    }
+    Some(Integers { is_list: true, numbers })
 }

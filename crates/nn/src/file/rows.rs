@@ -102,26 +102,24 @@ impl FloatReading<'_> {
         attributes: &Attributes<'_>,
     ) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
-        let tensor = self.tensors[read.tensor];
-        let axis = attributes.find("axis").map(|attribute| attribute.i.unwrap_or(0));
-        // The last dimension is that of the channels, or there is one row and one column, and the axis says the channels.
-        let is_line = Self::is_line(&read);
-        let is_of_channels = if is_line { matches!(axis, None | Some(1 | -1)) } else { axis == Some(1) };
-        if tensor.shape.positions() == 1 && is_of_channels && self.is_plain(&read) && read.dims.len() != 3 {
+        let (tensor, rank) = (self.tensors[read.tensor], read.dims.len());
+        let said = attributes.find("axis").map(|attribute| attribute.i.unwrap_or(0));
+        let axis = said.or(Self::is_line(&read).then_some(-1)).and_then(|axis| axis_of(axis, rank));
+        // The axis has all elements, or it is the last.
+        let has_all = axis.is_some_and(|axis| read.dims[axis] == tensor.shape.channels);
+        if has_all && tensor.shape.positions() == 1 && self.is_plain(&read) && rank != 3 {
             self.keep(node, name, FloatOperator::Softmax, vec![read.tensor], tensor, read.dims, read.order);
             return Ok(());
         }
-        if axis.and_then(|axis| axis_of(axis, read.dims.len())) == read.dims.len().checked_sub(1)
-            && !read.dims.is_empty()
-        {
+        if axis.is_some_and(|axis| axis + 1 == rank) {
             let read = self.plain(node, 0, attributes)?;
             return self.keep_sized(node, name, FloatOperator::Softmax, vec![read.tensor], read.dims, attributes);
         }
-        let said = axis.map_or_else(|| "no axis".to_owned(), |axis| format!("the axis {axis}"));
+        let said = said.map_or_else(|| "no axis".to_owned(), |axis| format!("the axis {axis}"));
         let what = format!(
-            "it has {said} and reads {:?}; a Softmax is along the last axis, or of the channels of a tensor without rows and \
+            "it has {said} and reads {:?} elements; a Softmax is along the last axis, or of the channels of a tensor without rows and \
              columns, with the axis 1 or -1: flatten before the last dense layer, or leave the Softmax out, which changes no class",
-            tensor.shape
+            read.dims
         );
         Err(content(&attributes.1, what))
     }
@@ -135,7 +133,8 @@ impl FloatReading<'_> {
     ) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
         let said = self.axes(node, attributes)?.unwrap_or_default();
-        let mut axes: Vec<_> = said.iter().filter_map(|&axis| axis_of(axis, read.dims.len())).collect();
+        let axes: Option<Vec<_>> = said.iter().map(|&axis| axis_of(axis, read.dims.len())).collect();
+        let mut axes = axes.unwrap_or_default();
         axes.sort_unstable();
         let keeps = attributes.number("keepdims", 1) != 0;
         let (read, channels) = match (&read.dims[..], &axes[..]) {

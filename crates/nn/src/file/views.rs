@@ -1,6 +1,8 @@
 //! Nodes that move elements and compute nothing: other names of a tensor, as far as that goes. Where a node needs the elements in
 //! another order than the stored one, a layer moves them before it.
 
+use std::collections::BTreeSet;
+
 use rten_onnx::onnx::NodeProto;
 
 use super::error::{FileError, content};
@@ -219,7 +221,10 @@ impl FloatReading<'_> {
                 let said = self.axes(node, attributes)?;
                 let removes = operator == Some("Squeeze");
                 let rank = if removes { rank } else { rank + said.as_ref().map_or(0, Vec::len) };
-                let axes = said.map(|said| said.iter().map(|&axis| axis_of(axis, rank)).collect::<Option<Vec<_>>>());
+                let axes = said.map(|said| {
+                    let axes = said.iter().map(|&axis| axis_of(axis, rank)).collect::<Option<Vec<_>>>();
+                    axes.filter(|axes| axes.iter().collect::<BTreeSet<_>>().len() == axes.len())
+                });
                 match axes {
                     Some(Some(axes)) if removes && axes.iter().all(|&axis| from[axis] == 1) => {
                         (0..rank).filter(|axis| !axes.contains(axis)).map(|axis| from[axis]).collect()
@@ -230,7 +235,7 @@ impl FloatReading<'_> {
                         let size = |axis| if axes.contains(&axis) { Some(1) } else { rest.next().copied() };
                         (0..rank).map(size).collect::<Option<Vec<_>>>().unwrap_or_default()
                     }
-                    _ => return Err(wrong("its axes are none, or have several elements,".to_owned())),
+                    _ => return Err(wrong("its axes are none, come twice, or have several elements,".to_owned())),
                 }
             }
         };

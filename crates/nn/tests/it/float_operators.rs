@@ -79,12 +79,12 @@ fn hits_of_these_operators_change_what_a_whole_run_changes_in_every_tensor() {
 }
 
 /// A field of protobuf that is bytes, each shorter than 16 KiB.
-fn data(field: u8, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn data(field: u8, bytes: &[u8]) -> Vec<u8> {
     [&[field << 3 | 2, bytes.len() as u8 | 0x80, (bytes.len() >> 7) as u8], bytes].concat()
 }
 
 /// A field of protobuf that is a whole number.
-fn number(field: u8, number: i64) -> Vec<u8> {
+pub(crate) fn number(field: u8, number: i64) -> Vec<u8> {
     let mut made = vec![field << 3 | 0x80, field >> 4];
     for shift in 0..10 {
         made.push((number as u64 >> (7 * shift)) as u8 & 0x7f | if shift < 9 { 0x80 } else { 0 });
@@ -93,14 +93,14 @@ fn number(field: u8, number: i64) -> Vec<u8> {
 }
 
 /// A node of `x` and of others that it reads, with attributes in bytes; the last of the nodes makes `y`.
-fn node(operator: &str, inputs: &[&str], output: &str, attributes: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn node(operator: &str, inputs: &[&str], output: &str, attributes: &[Vec<u8>]) -> Vec<u8> {
     let inputs = inputs.iter().flat_map(|input| data(1, input.as_bytes()));
     let attributes = attributes.iter().flat_map(|attribute| data(5, attribute));
     let names = [data(2, output.as_bytes()), data(3, output.as_bytes()), data(4, operator.as_bytes())].concat();
     data(1, &inputs.chain(names).chain(attributes).collect::<Vec<u8>>())
 }
 
-fn whole(key: &str, value: i64) -> Vec<u8> {
+pub(crate) fn whole(key: &str, value: i64) -> Vec<u8> {
     [data(1, key.as_bytes()), number(3, value), number(20, 2)].concat()
 }
 
@@ -112,7 +112,7 @@ fn text(key: &str, value: &str) -> Vec<u8> {
     [data(1, key.as_bytes()), data(4, value.as_bytes()), number(20, 3)].concat()
 }
 
-fn list(key: &str, values: &[i64]) -> Vec<u8> {
+pub(crate) fn list(key: &str, values: &[i64]) -> Vec<u8> {
     let values = values.iter().flat_map(|&value| number(8, value));
     [data(1, key.as_bytes()), values.collect(), number(20, 7)].concat()
 }
@@ -128,7 +128,7 @@ fn tensor(values: &[f32]) -> Vec<u8> {
 }
 
 /// A file of nodes that read `x`, of 2 channels, 3 rows and 3 columns, and of which the last makes `y`.
-fn file(parts: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn file(parts: &[Vec<u8>]) -> Vec<u8> {
     let value = |name: &str, sizes: &[i64]| {
         let sizes = sizes.iter().flat_map(|&size| data(1, &number(1, size)));
         let of = data(1, &[number(1, 1), data(2, &sizes.collect::<Vec<u8>>())].concat());
@@ -139,7 +139,7 @@ fn file(parts: &[Vec<u8>]) -> Vec<u8> {
     data(7, &[parts.concat(), constants, ends].concat())
 }
 
-fn refused(parts: &[Vec<u8>]) -> String {
+pub(crate) fn refused(parts: &[Vec<u8>]) -> String {
     read_float("made", &file(parts), ValueFormat::Fp32).unwrap_err().to_string()
 }
 
@@ -164,7 +164,7 @@ fn what_cannot_be_computed_is_named_with_what_to_do() {
             vec![node("MaxPool", &["x"], "m", &[list("kernel_shape", &[2, 2])]), node("Mul", &["x", "m"], "y", &[])],
             "the node `y`: it multiplies 2 x 3 x 3 by 2 x 2 x 2 (channels x rows x columns); expected equal sizes, or 1 row",
         ),
-        (softmax("x", &[whole("axis", 1)]), "the node `y`: it has the axis 1 and reads Shape { height: 3"),
+        (softmax("x", &[whole("axis", 1)]), "the node `y`: it has the axis 1 and reads [1, 2, 3, 3] elements"),
         (softmax("g", &[]), "the node `y`: it has no axis and reads"),
         (softmax("f", &[whole("axis", 0)]), "it has the axis 0 and reads"),
         (padded(&[text("mode", "reflect")]), "the node `p`: `mode`: expected `constant` and zeros, found `reflect`"),

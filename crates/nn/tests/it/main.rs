@@ -8,6 +8,7 @@ mod damaged;
 mod detector;
 mod exhaustive;
 mod faults;
+mod file_sizes;
 mod filr;
 mod filr_by_hand;
 mod filr_speed;
