@@ -83,10 +83,16 @@ impl dyn Topology + '_ {
         self.taps(layer).map_or(0, |(taps, filters)| (taps + 1) * filters)
     }
 
-    /// Multiplications with a weight in one forward run of a layer.
+    /// Multiplications in one forward run of a layer with weights, or of one that multiplies matrices.
     #[must_use]
     pub fn macs(&self, layer: usize) -> u64 {
-        self.taps(layer).map_or(0, |(taps, _)| (taps * self.output_shape(layer).elements()) as u64)
+        // A row of the first matrix is as long as its channels are many.
+        let row = || {
+            let found = self.layer(layer).filter(|found| found.class == "product")?;
+            Some(self.tensor(*found.inputs.first()?)?.0.channels)
+        };
+        let each = self.taps(layer).map(|(taps, _)| taps).or_else(row);
+        each.map_or(0, |each| (each * self.output_shape(layer).elements()) as u64)
     }
 
     /// The weights of a filter of a layer, and how many filters there are.

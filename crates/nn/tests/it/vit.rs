@@ -85,6 +85,8 @@ fn coordinates_are_those_of_the_file_and_every_layer_is_drawn_from() {
     let heads = space(shares, LayerOperand::Out);
     assert_eq!(heads.sizes(), [4, 49, 49]);
     assert_eq!(heads.element(&[1, 2, 3]), Some((49 + 2) * 49 + 3));
+    let products = network.topology().layouts().enumerate().filter(|(_, layout)| layout.class == "product");
+    assert!(products.map(|(layer, _)| network.topology().macs(layer)).all(|macs| macs == 4 * 49 * 49 * 16));
     let tokens = space("/blocks/blocks.1/Add", LayerOperand::Out);
     assert_eq!((tokens.sizes(), tokens.element(&[48, 5])), (&[49, 64][..], Some(48 * 64 + 5)));
     let dense = space("/blocks/blocks.1/dense/dense.0/MatMul", LayerOperand::Weight);
