@@ -121,6 +121,7 @@ impl FloatReading<'_> {
                 attributes,
             );
         }
+        self.take(&read.dims, size_of::<f32>())?;
         let values = match operator {
             "Sub" => values.iter().map(|value| -value).collect(),
             _ => values,

@@ -13,7 +13,8 @@ use super::node::Attributes;
 use super::order::{Order, image_dims};
 use super::reading::input_of;
 use super::wire;
-use crate::float::{FloatLayer, FloatNetwork, FloatOperator, FloatTensor, ValueFormat};
+use crate::float::{FloatLayer, FloatNetwork, FloatOperator, FloatTensor, MOST, ValueFormat};
+use crate::network::NetworkError;
 use crate::operator::{Axes, Shape};
 
 /// The attributes that are read.
@@ -78,7 +79,7 @@ pub fn read_float(name: &str, bytes: &[u8], format: ValueFormat) -> Result<Float
     if let Some(found) = unknown(&graph, |operator| known.contains(&operator)) {
         return Err(FileError::FloatOperators { found });
     }
-    let mut reading = FloatReading::begin(&graph)?;
+    let mut reading = FloatReading::begin(name, &graph)?;
     let computes = |(_, node): &(usize, &NodeProto)| node.op_type.as_deref() != Some(CONSTANT);
     for (number, node) in graph.node.iter().enumerate().filter(computes) {
         let domain = node.domain.as_deref().unwrap_or_default();
@@ -120,6 +121,10 @@ pub(super) struct Read {
 }
 
 pub(super) struct FloatReading<'f> {
+    /// The name of the network.
+    network: &'f str,
+    /// What orders of elements, layers that move them and constants take of memory.
+    pub(super) bytes: usize,
     pub(super) constants: Constants<'f>,
     /// Whole numbers that are computed of sizes.
     pub(super) integers: BTreeMap<String, Integers>,
@@ -131,7 +136,7 @@ pub(super) struct FloatReading<'f> {
 }
 
 impl<'f> FloatReading<'f> {
-    fn begin(graph: &'f GraphProto) -> Result<Self, FileError> {
+    fn begin(network: &'f str, graph: &'f GraphProto) -> Result<Self, FileError> {
         let constants = Constants::of(graph);
         let (name, shape) = input_of(graph, &constants)?;
         let mut readers = BTreeMap::new();
@@ -144,6 +149,8 @@ impl<'f> FloatReading<'f> {
         let order = Order::Image;
         let input = Read { tensor: 0, dims: image_dims(shape), order, once: false, around: [0; 4], maker: None };
         Ok(Self {
+            network,
+            bytes: 0,
             constants,
             integers: BTreeMap::new(),
             readers,
@@ -190,6 +197,17 @@ impl<'f> FloatReading<'f> {
             "Split" | "Slice" | "Gather" => self.part(node, &name, &attributes),
             _ => self.function(node, name, &attributes),
         }
+    }
+
+    /// Counts memory before it is taken: this much for each element of a tensor of these sizes.
+    pub(super) fn take(&mut self, dims: &[usize], each: usize) -> Result<(), FileError> {
+        let bytes = dims.iter().try_fold(each, |all, &size| all.checked_mul(size));
+        let bytes = bytes.and_then(|bytes| bytes.checked_add(self.bytes));
+        match bytes.filter(|&bytes| bytes <= MOST) {
+            Some(bytes) => self.bytes = bytes,
+            None => return Err(NetworkError::Memory { name: self.network.to_owned(), bytes, most: MOST }.into()),
+        }
+        Ok(())
     }
 
     pub(super) fn source(

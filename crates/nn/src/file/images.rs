@@ -6,6 +6,7 @@ use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
 use super::node::Attributes;
 use super::order::{axis_of, sized};
+use super::views::MOVED;
 use crate::float::{FloatConv, FloatOperator, Rearrangement};
 use crate::operator::{AveragePool, Shape, Window};
 
@@ -144,6 +145,7 @@ impl FloatReading<'_> {
         if axis + 1 == rank {
             return self.keep_sized(node, name, FloatOperator::Concat, inputs, dims, attributes);
         }
+        self.take(&dims, MOVED)?;
         let outer: usize = dims[..axis].iter().product();
         let mut origins = Vec::new();
         for part in 0..outer {

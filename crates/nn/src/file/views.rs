@@ -15,6 +15,9 @@ use crate::operator::{Axes, Shape};
 /// The most elements that a node may make of another tensor.
 const MOST: usize = 1 << 26;
 
+/// The bytes of an element that a layer moves: its origin, and its readers.
+pub(super) const MOVED: usize = 16;
+
 /// The stored elements of an image, channel by channel.
 fn by_channels(shape: Shape) -> impl Iterator<Item = u32> {
     let positions = shape.positions();
@@ -122,6 +125,7 @@ impl FloatReading<'_> {
         tensor: FloatTensor,
     ) -> Result<Read, FileError> {
         let input = &node.input[which];
+        self.take(&read.dims, MOVED)?;
         let elements = self.elements(read);
         let (order, origins) = if tensor.axes == Axes::Image {
             let mut origins = vec![[0; 2]; elements.len()];
@@ -167,6 +171,10 @@ impl FloatReading<'_> {
         } else {
             Order::Moved(elements.into())
         };
+        if !matches!(order, Order::Moved(_)) {
+            // Nothing of what was counted is kept.
+            self.bytes = self.bytes.saturating_sub(of.len() * size_of::<u32>());
+        }
         let output = node.output[output].clone();
         let is_whole = is_each_once && of.len() == shape.elements();
         let once = source.once && is_whole && self.readers.get(output.as_str()) == Some(&1);
@@ -273,6 +281,7 @@ impl FloatReading<'_> {
                 format!("`perm` {said:?} does not name each axis of {:?} once", read.dims),
             ));
         };
+        self.take(&read.dims, size_of::<u32>())?;
         let steps: Vec<usize> = (0..rank).map(|axis| read.dims[axis + 1..].iter().product()).collect();
         let mut of = vec![0];
         for &axis in &axes {
@@ -351,6 +360,7 @@ impl FloatReading<'_> {
             if part.is_empty() || count.is_none_or(|count| count > MOST) {
                 return Err(wrong(format!("found {} elements along the axis {axis}", part.len())));
             }
+            self.take(&[before, part.len(), behind], size_of::<u32>())?;
             let of: Vec<usize> = (0..before)
                 .flat_map(|outer| part.iter().map(move |&at| (outer * size + at) * behind))
                 .flat_map(|first| first..first + behind)

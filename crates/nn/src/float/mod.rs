@@ -18,6 +18,7 @@ mod target;
 
 pub use activation::{Activation, ActivationFunction};
 pub use format::{BitField, ValueFormat};
+pub(crate) use network::MOST;
 pub use network::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor, LayerNorm};
 pub use rearrangement::Rearrangement;
 pub use run::{FloatDelta, FloatRun, float_forward};

@@ -102,7 +102,7 @@ pub struct FloatNetwork {
 }
 
 /// The most that the tensors and weights of a network take of memory, in bytes.
-const MOST: usize = 4 << 30;
+pub(crate) const MOST: usize = 4 << 30;
 
 impl FloatLayer {
     fn class(&self) -> &'static str {

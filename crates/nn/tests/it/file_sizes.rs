@@ -5,7 +5,7 @@ use nn::file::read_float;
 use nn::float::{FloatNetwork, float_forward};
 use nn::network::Shape;
 
-use crate::float_operators::{data, file, list, node, number, refused, whole};
+use crate::float_operators::{data, file, file_of, list, node, number, refused, whole};
 
 /// A constant that a node makes: whole numbers, or numbers of floating point.
 fn made(name: &str, dims: &[i64], kind: i64, bytes: &[u8]) -> Vec<u8> {
@@ -142,4 +142,17 @@ fn axes_beyond_the_last_or_said_twice_and_operators_of_others_are_refused() {
     let relu = [data(1, b"x"), data(2, b"y"), data(3, b"y"), data(4, b"Relu"), data(7, b"my.domain")].concat();
     let said = refused(&[data(1, &relu)]);
     assert!(said.contains("the node `y`: its operator is one of `my.domain`; expected those of ONNX"), "{said}");
+}
+
+#[test]
+fn a_view_that_does_not_fit_into_memory_is_refused_before_it_is_made() {
+    for operator in ["Transpose", "Softmax"] {
+        let file = file_of(&[1, 2, 40_000, 40_000], &[node(operator, &["x"], "y", &[whole("axis", -1)])]);
+        let said = read_float("large", &file, ValueFormat::Fp32).unwrap_err().to_string();
+        assert!(
+            said.contains("the network `large`: its tensors and weights take ")
+                && said.contains("may take 4294967296 bytes"),
+            "{said}"
+        );
+    }
 }

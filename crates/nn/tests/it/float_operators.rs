@@ -129,13 +129,18 @@ fn tensor(values: &[f32]) -> Vec<u8> {
 
 /// A file of nodes that read `x`, of 2 channels, 3 rows and 3 columns, and of which the last makes `y`.
 pub(crate) fn file(parts: &[Vec<u8>]) -> Vec<u8> {
+    file_of(&[1, 2, 3, 3], parts)
+}
+
+/// The same with an input of other sizes.
+pub(crate) fn file_of(input: &[i64], parts: &[Vec<u8>]) -> Vec<u8> {
     let value = |name: &str, sizes: &[i64]| {
         let sizes = sizes.iter().flat_map(|&size| data(1, &number(1, size)));
         let of = data(1, &[number(1, 1), data(2, &sizes.collect::<Vec<u8>>())].concat());
         [data(1, name.as_bytes()), data(2, &of)].concat()
     };
     let constants = [constant("pair", &[2.0, 3.0]), constant("half", &[0.5])].concat();
-    let ends = [data(11, &value("x", &[1, 2, 3, 3])), data(12, &value("y", &[1, 2]))].concat();
+    let ends = [data(11, &value("x", input)), data(12, &value("y", &[1, 2]))].concat();
     data(7, &[parts.concat(), constants, ends].concat())
 }
 
