@@ -123,7 +123,7 @@ pub(super) struct Read {
 pub(super) struct FloatReading<'f> {
     /// The name of the network.
     network: &'f str,
-    /// What orders of elements, layers that move them and constants take of memory.
+    /// The bytes that orders of elements, layers that move them and constants take of memory.
     pub(super) bytes: usize,
     pub(super) constants: Constants<'f>,
     /// Whole numbers that are computed of sizes.
