@@ -11,6 +11,14 @@ use crate::arithmetic::Quantisation;
 /// The constants of a file by their names.
 pub(super) struct Constants<'f>(BTreeMap<&'f str, Cow<'f, TensorProto>>);
 
+/// One whole number, or a list of them.
+pub(super) struct Integers {
+    /// Whether it is a list.
+    pub(super) is_list: bool,
+    /// The only one, or all.
+    pub(super) numbers: Vec<i64>,
+}
+
 /// Weights as a file has them.
 pub(super) struct Weights {
     /// The sizes of their tensor.

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
-use super::constants::Constants;
+use super::constants::{Constants, Integers};
 use super::error::{CONSTANT, FileError, content, float_operators, node_name, unknown};
-use super::integers::Integers;
 use super::node::Attributes;
 use super::order::{Order, image_dims};
 use super::reading::input_of;

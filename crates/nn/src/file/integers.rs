@@ -2,18 +2,13 @@
 
 use rten_onnx::onnx::NodeProto;
 
+use super::constants::Integers;
 use super::error::FileError;
 use super::float::{FloatReading, Read};
 use super::order::axis_of;
 
 /// The operators that move whole numbers, besides Concat, Gather and Slice.
 const SAME: [&str; 5] = ["Unsqueeze", "Squeeze", "Cast", "Identity", "Reshape"];
-
-/// One whole number, or a list of them.
-pub(super) struct Integers {
-    is_list: bool,
-    numbers: Vec<i64>,
-}
 
 impl<'f> FloatReading<'f> {
     /// Whole numbers that are a constant or computed of sizes.
