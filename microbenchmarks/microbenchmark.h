@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -126,7 +127,9 @@ struct Chain {
 template <class Test>
 __global__ void __launch_bounds__(kMaxThreads, 1) irradiate(Test test, uint32_t rounds, Log<Test::kValues> log) {
     test.run(rounds, log);
+    __syncthreads();
     if (threadIdx.x == 0) {
+        // Blocks that end at once may store their numbers in any order: the host takes the largest that it has seen.
         *log.progress = atomicAdd(log.finished, 1u) + 1;
     }
 }
@@ -227,6 +230,7 @@ inline uint32_t parse(const char* text, uint32_t high) {
 // alive, and while the number grows, the GPU is.
 inline cudaError_t wait(const volatile uint32_t* progress) {
     constexpr timespec kMillisecond = {0, 1000000};
+    uint32_t finished = 0;
     for (uint32_t waited = 1;; ++waited) {
         const cudaError_t status = cudaStreamQuery(nullptr);
         if (status != cudaErrorNotReady) {
@@ -234,7 +238,8 @@ inline cudaError_t wait(const volatile uint32_t* progress) {
         }
         nanosleep(&kMillisecond, nullptr);
         if (waited % 1000 == 0) {
-            event("{\"event\":\"alive\",\"finished_blocks\":%u}", *progress);
+            finished = std::max(finished, static_cast<uint32_t>(*progress));
+            event("{\"event\":\"alive\",\"finished_blocks\":%u}", finished);
         }
     }
 }

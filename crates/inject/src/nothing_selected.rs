@@ -19,7 +19,7 @@ impl CapsuleTarget {
     ///
     /// # Errors
     /// If one is not; the text names the kernels, or says how many launches there are.
-    pub(crate) fn check_kernels(&self, kernels: &[String]) -> Result<(), TargetError> {
+    pub fn check_kernels(&self, kernels: &[String]) -> Result<(), TargetError> {
         let launches = self.golden_run().launches();
         for word in kernels {
             let held = |word: &str| {

@@ -46,7 +46,7 @@ pub fn describe(words: &SelectionWords, format: Option<ValueFormat>) -> Descript
                 "the stored output of one neuron of one inference, after requantisation and Relu"
             },
             "a neuron",
-            "the convolutions",
+            "the convolutions (of all layers with weights, where convolutions make less than half of the multiplications)",
             "weights, biases, inputs",
         ),
     };

@@ -86,6 +86,7 @@ impl Judged {
 }
 
 /// The statements of a part of the paper.
+#[derive(Clone, Debug)]
 pub struct Part {
     /// The name of its table on the page.
     pub name: &'static str,

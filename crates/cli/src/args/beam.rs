@@ -15,7 +15,7 @@ pub(crate) struct Beam {
     /// Begin no run after S seconds
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
-    /// Seconds after which a run hangs and is ended [default: three times the longest run that came to its end; 600 until there is one]
+    /// Seconds after which a run hangs and is ended [default: three times the longest run that came to its end, 60 at least; 600 until there is one]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) timeout: Option<f64>,
     /// A command of the shell to run after each crash and hang, such as one that resets the GPU; its output is kept in the log

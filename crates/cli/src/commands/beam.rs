@@ -1,29 +1,26 @@
 //! `beamline beam`
 
 use crate::args;
+use crate::commands::beam_log::{BeamLog, RunLines, event, locked, now};
 use crate::failure::{Code, Coded, Failure};
 use crate::{interrupt, out};
 use anyhow::{Context as _, anyhow};
 use process::{Limits, ProcessEnd, Reaper};
 use serde_json::{Map, Value, json};
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 use study::{Cell, Study, Table};
 
 /// Seconds that a run may take before one has ended by itself.
 const FIRST: f64 = 600.0;
 /// How many times the longest run a run may take.
 const TIMES: f64 = 3.0;
-/// Seconds that a run may take at least.
-const LEAST: f64 = 1.0;
+/// Seconds that a run may take at least: the first start after a reset of the GPU takes long.
+const LEAST: f64 = 60.0;
 /// Seconds that the command after a crash or a hang may take.
 const AFTER: f64 = 600.0;
-/// Bytes of a log that are read for the lines of a run.
-const MOST_READ: u64 = 1 << 26;
 /// Bytes of output that the command after a crash may write.
 const MOST_OUTPUT: u64 = 1 << 30;
 /// Characters of the output of the command after a crash that the log keeps.
@@ -49,129 +46,6 @@ pub(crate) fn beam(args: &args::Beam) -> Result<Code, Failure> {
         total.show(&args.log, args.json)?;
     }
     ended.map(|()| Code::Done)
-}
-
-/// A value that is shared with what happens at Ctrl-C; a panic elsewhere leaves it whole.
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The log of an application, to which the watchdog adds lines.
-struct BeamLog {
-    path: PathBuf,
-    file: Mutex<OpenLog>,
-}
-
-/// The file of a log.
-struct OpenLog {
-    file: File,
-    /// The place where the lines of the run in hand begin.
-    begin: u64,
-    /// Whether a run is in hand.
-    is_running: bool,
-}
-
-/// A file to which lines are added; another one, if the log was moved away.
-fn opened(path: &Path) -> io::Result<File> {
-    File::options().append(true).create(true).read(true).open(path)
-}
-
-impl BeamLog {
-    fn open(path: &Path) -> anyhow::Result<Self> {
-        let wrong = || format!("open the log {}", path.display());
-        let file = opened(path).with_context(wrong)?;
-        if !file.metadata().with_context(wrong)?.is_file() {
-            return Err(anyhow!("open the log {}: expected a file", path.display()));
-        }
-        Ok(Self { path: path.to_owned(), file: Mutex::new(OpenLog { file, begin: 0, is_running: false }) })
-    }
-
-    fn with<T>(&self, work: impl FnOnce(&mut OpenLog) -> io::Result<T>) -> anyhow::Result<T> {
-        work(&mut locked(&self.file)).with_context(|| format!("use the log {}", self.path.display()))
-    }
-
-    /// A run begins: its lines are those that follow.
-    fn begin(&self) -> anyhow::Result<()> {
-        self.with(|log| {
-            log.file = opened(&self.path)?;
-            log.begin = log.file.seek(SeekFrom::End(0))?;
-            log.is_running = true;
-            Ok(())
-        })
-    }
-
-    /// The lines of the run in hand, which has ended.
-    fn end(&self) -> anyhow::Result<RunLines> {
-        self.with(|log| {
-            log.is_running = false;
-            let written = log.file.metadata()?.modified()?;
-            let lines = lines_after(&mut log.file, log.begin)?;
-            let has_end = lines.iter().any(|line| is_event(line, "end"));
-            let silent = time().duration_since(written).unwrap_or_default().as_secs_f64();
-            Ok(RunLines { start: last_start(lines), has_end, silent })
-        })
-    }
-
-    /// The last start in the log.
-    fn last_start(&self) -> anyhow::Result<Option<Map<String, Value>>> {
-        self.with(|log| Ok(last_start(lines_after(&mut log.file, 0)?)))
-    }
-
-    fn add(&self, line: &Value) -> anyhow::Result<()> {
-        self.with(|log| log.add(line))
-    }
-
-    /// Says that the run in hand, if there is one, was stopped by the user.
-    fn stop(&self) -> anyhow::Result<()> {
-        self.with(|log| {
-            if !log.is_running {
-                return Ok(());
-            }
-            let start = last_start(lines_after(&mut log.file, log.begin)?);
-            start.map_or(Ok(()), |start| log.add(&event("stopped", &start)))
-        })
-    }
-}
-
-/// The lines of a run in a log.
-struct RunLines {
-    /// The line of the start, if the run wrote one.
-    start: Option<Map<String, Value>>,
-    has_end: bool,
-    /// Seconds since anything was written.
-    silent: f64,
-}
-
-impl OpenLog {
-    fn add(&mut self, line: &Value) -> io::Result<()> {
-        self.file.write_all(format!("{line}\n").as_bytes())?;
-        self.file.sync_data()
-    }
-}
-
-/// The lines of a log after a place that are JSON objects; of the last bytes, where there are many.
-fn lines_after(file: &mut File, begin: u64) -> io::Result<Vec<Map<String, Value>>> {
-    let end = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(begin.max(end.saturating_sub(MOST_READ))))?;
-    let mut bytes = Vec::new();
-    file.take(MOST_READ).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
-}
-
-/// The start of the run that began last.
-fn last_start(lines: Vec<Map<String, Value>>) -> Option<Map<String, Value>> {
-    lines.into_iter().rev().find(|line| is_event(line, "start"))
-}
-
-fn is_event(line: &Map<String, Value>, name: &str) -> bool {
-    line.get("event").is_some_and(|event| event == name)
-}
-
-/// An event of the run that started with a line.
-fn event(name: &str, start: &Map<String, Value>) -> Value {
-    let run = start.get("run").map(|run| ("run".to_owned(), run.clone()));
-    [("event".to_owned(), Value::from(name))].into_iter().chain(run).collect::<Map<_, _>>().into()
 }
 
 /// How a run ended.
@@ -406,14 +280,4 @@ impl Watchdog<'_> {
 #[expect(clippy::disallowed_methods, reason = "a beam has hours, and the fluence of a run is by its time")]
 fn moment() -> Instant {
     Instant::now()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a beam time is kept by the clock")]
-fn time() -> SystemTime {
-    SystemTime::now()
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    time().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod beam;
+mod beam_log;
 pub(crate) mod bounds;
 pub(crate) mod campaign;
 mod comparison;

@@ -72,7 +72,7 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
     for (text, part) in [
         ("file = 'atax.cu'\nlines = [1, 3]", "no instruction comes from atax.cu:1-3; the nearest that have some: 27"),
         ("file = 'a.cu'\nlines = [1, 3]", "no instruction comes from a.cu; there are lines of"),
-        ("kernel = 'atax'", "no launch is of the kernel atax; there are atax_kernel1, atax_kernel2"),
+        ("kernel = 'atax'", "find the kernel `atax`: there are atax_kernel1, atax_kernel2"),
         ("file = 'atax.cu'\nlines = [31, 31]\niterations = '1000'", "by no thread as often as iterations 1000 say"),
         (
             "file = 'atax.cu'\nlines = [31, 31]\ngroup = 'store'",
@@ -87,6 +87,8 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         let said = stdout(&beside);
         assert!(said.lines().any(|line| line.starts_with("R: ") && line.contains(part)), "{said}");
     }
+    let partly = regions("[[regions]]\nname = 'R'\nkernel = 'atax_kernel1, atax'");
+    assert!(stdout(&partly).contains("R: find the kernel `atax`: there are"), "{}", stdout(&partly));
     let answer = |args: &[&str]| {
         let args = [&["regions", "atax", "--out", path(dir.path())], args].concat();
         let answer = run(&args);

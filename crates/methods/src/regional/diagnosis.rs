@@ -22,8 +22,9 @@ impl<'c> Program<'c> {
 
     /// Why a region has no site, in a sentence.
     pub(super) fn why_empty(&self, region: &Region) -> String {
-        let kernel = self.kernel(region).or_else(|| self.condition(region));
-        kernel.or_else(|| self.line(region)).or_else(|| self.narrowing(region)).unwrap_or_else(|| self.operands(region))
+        let kernel = self.capsule.check_kernels(&region.words().kernel).err().map(|error| error.to_string());
+        let condition = kernel.or_else(|| self.condition(region)).or_else(|| self.line(region));
+        condition.or_else(|| self.narrowing(region)).unwrap_or_else(|| self.operands(region))
     }
 
     /// The condition that never holds.
@@ -50,21 +51,6 @@ impl<'c> Program<'c> {
         let copies = launches.flat_map(|it| region.lines_of().numbered(&it.program, |_| true)).map(|(.., all)| all);
         let (copies, wanted) = (copies.max()?, region.copies.as_deref()?);
         Some(format!("its lines have {copies} copies, counted from 0, and nothing to hit in copies {wanted}"))
-    }
-
-    /// The kernel that there is not.
-    fn kernel(&self, region: &Region) -> Option<String> {
-        let wanted = region.kernel.as_ref()?;
-        let words =
-            SelectionWords { kernel: vec![wanted.clone()], target: Some("reg".into()), ..SelectionWords::default() };
-        if self.capsule.members(&words).ok()? > 0 {
-            return None;
-        }
-        let names: BTreeSet<&str> = self.launches.iter().map(|it| fault::base_name(&it.launch.program.name)).collect();
-        Some(format!(
-            "no launch is of the kernel {wanted}; there are {}",
-            names.into_iter().collect::<Vec<_>>().join(", ")
-        ))
     }
 
     /// The line that there is not, with the nearest that there are; or that no thread comes to it.

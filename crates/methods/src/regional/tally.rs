@@ -1,6 +1,6 @@
 //! What the rows of a campaign come to, by region.
 
-use campaign::{Finding, Results, StoreError};
+use campaign::{Finding, Results, Site, StoreError};
 use outcome::{Class, End, Observation};
 use stats::{Confidence, Interval, Proportion};
 use std::collections::BTreeMap;
@@ -41,9 +41,17 @@ impl Tally {
     /// # Errors
     /// If they cannot be read.
     pub fn of(results: &Results) -> Result<Self, StoreError> {
+        Self::by(results, &|site| region_of(site).to_owned())
+    }
+
+    /// Counts rows by a part of their regions, or by something else that their sites have.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn by(results: &Results, of: &dyn Fn(&Site) -> String) -> Result<Self, StoreError> {
         let mut tally = Self::default();
         results.visit(&mut |row| {
-            let region = tally.regions.entry(region_of(&row.site).to_owned()).or_default();
+            let region = tally.regions.entry(of(&row.site)).or_default();
             match &row.finding {
                 Finding::Seen { observation, outcome, .. } => region.add(observation, outcome.class()),
                 _ => region.lost += 1,

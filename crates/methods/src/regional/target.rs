@@ -99,7 +99,13 @@ impl Regional {
             regions.iter().map(|it| it.words_for(capsule)).collect::<Result<Vec<_>, _>>().map_err(TargetError::new)?;
         let cells = capsule.cells(&words)?;
         let has = |number: usize| cells.numbers().contains(&number);
-        let (mut empty, mut notes) = (Vec::new(), Vec::new());
+        let missing = |(_, region): (usize, &Region)| {
+            let why = capsule.check_kernels(&region.words().kernel).err()?;
+            Some(format!("{}: {why}", region.name))
+        };
+        let mut notes: Vec<String> =
+            (0..).zip(regions).filter(|(number, _)| has(*number)).filter_map(missing).collect();
+        let mut empty = Vec::new();
         let of_times = |region: &Region| region.iterations.is_some() && region.copies.is_none();
         if (0..regions.len()).any(|number| !has(number) || of_times(&regions[number])) {
             let program = Program::of(capsule);

@@ -10,8 +10,8 @@ const USUAL: [&str; 2] = ["conv", "depthwise"];
 
 /// The layers that are selected; naming layers or classes replaces the usual ones.
 ///
-/// The usual ones are convolutions for neurons (of a network without some all layers with weights), all that have some for weights and biases, and for inputs those that read the
-/// image.
+/// The usual ones are convolutions for neurons (all layers with weights, where convolutions make less than half of the multiplications),
+/// all that have some for weights and biases, and for inputs those that read the image.
 pub(super) fn select(
     network: &dyn Topology,
     kind: OperandKind,
@@ -23,7 +23,10 @@ pub(super) fn select(
     known("layer", &selection.kernel, &names)?;
     known("operator class", &selection.group, &classes)?;
     let said = |list: &[String], word: &str| list.iter().any(|said| said == word);
-    let convolves = classes.iter().any(|class| USUAL.contains(class));
+    let macs =
+        |such: &dyn Fn(usize) -> bool| (0..layers.len()).filter(|&at| such(at)).map(|at| network.macs(at)).sum::<u64>();
+    let of_convolutions = macs(&|number| USUAL.contains(&classes[number]));
+    let convolves = of_convolutions > 0 && 2 * of_convolutions >= macs(&|_| true);
     let usual = |number: usize| match kind {
         OperandKind::Neuron if convolves => USUAL.contains(&classes[number]),
         OperandKind::Neuron => layers[number].weights.is_some(),

@@ -2,12 +2,14 @@
 
 use campaign::{Planner, RunIndex, SelectionWords};
 use methods::kit::{MethodSettings, OpenedCapsule, StudyError};
-use methods::regional::propagation::{DeclaredVariable, TrackedRun, arrays, follow};
+use methods::regional::propagation::{DeclaredVariable, arrays, follow};
 use methods::regional::{Region, RegionTally, Regional, Settings, Tally, region_of};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
+use study::Picture;
 
+use super::followed::{FollowedFault, spreading};
 use crate::page::PageContext;
 
 /// The programs, and their names in the paper; a new one goes behind the others, as seeds count through.
@@ -49,6 +51,9 @@ pub(super) fn first_step(region: &str) -> String {
     format!("{region}, first step")
 }
 
+/// The programs of which statements tell where errors go.
+const FOLLOWED: [&str; 3] = ["atax", "covar", "mm3"];
+
 /// Among how many registers the paper chooses one.
 pub(super) const REGISTERS: [u32; 2] = [64, 128];
 
@@ -65,6 +70,8 @@ pub(super) struct Sizes {
     pub(super) registers: u64,
     /// With what they do to variables.
     pub(super) followed: u64,
+    /// In the program that is built for a debugger.
+    pub(super) unoptimised: u64,
 }
 
 /// A program, measured.
@@ -80,37 +87,82 @@ pub(super) struct Measured {
     pub(super) of_paper: usize,
     /// Faults in the destinations of instructions, as many as in the paper.
     pub(super) few: Tally,
-    /// The same, a hundred times as many.
-    pub(super) many: Tally,
-    /// By [`REGISTERS`], faults in one of so many.
-    pub(super) registers: [Tally; 2],
-    /// What faults in its regions did to its variables.
-    pub(super) followed: Vec<FollowedFault>,
-    /// The same of faults in one of 64 registers.
-    pub(super) followed_registers: Vec<FollowedFault>,
+    /// Faults in the program as it is bundled.
+    pub(super) build: BuildFaults,
+    /// Faults in the program as it is built for a debugger.
+    pub(super) unoptimised: BuildFaults,
     /// The names of its variables.
     pub(super) variables: Vec<String>,
+    /// Its variables after single faults.
+    pub(super) pictures: Vec<Picture>,
 }
 
-/// A fault that corrupted something.
+/// The ends of faults in one build of a program.
 #[derive(Clone)]
-pub(super) struct FollowedFault {
-    /// Its region.
-    pub(super) region: String,
-    /// What came of it.
-    pub(super) run: TrackedRun,
+pub(super) struct BuildFaults {
+    /// Faults in the destinations of instructions.
+    pub(super) many: Tally,
+    /// The same, by region and what was struck, as [`part`] names them.
+    pub(super) parts: Tally,
+    /// By [`REGISTERS`], faults in one of so many.
+    pub(super) registers: [Tally; 2],
+    /// Faults in destinations, and in one of 64 registers, that were followed through variables.
+    pub(super) followed: [Vec<FollowedFault>; 2],
+}
+
+/// The kind of a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Struck {
+    Float,
+    /// A number of an index or an address, or bits.
+    Integer,
+    Predicate,
+}
+
+impl Struck {
+    fn of(opcode: &str) -> Self {
+        if opcode.starts_with("setp") {
+            Self::Predicate
+        } else if opcode.ends_with(".f32") || opcode.ends_with(".f64") {
+            Self::Float
+        } else {
+            Self::Integer
+        }
+    }
+}
+
+/// The name of the faults in a region that strike something.
+fn part(region: &str, struck: Struck) -> String {
+    format!("{region}, {struck:?}")
 }
 
 impl Measured {
     /// What many faults in a region came to.
     pub(super) fn region(&self, name: &str) -> &RegionTally {
-        self.many.region(name)
+        self.build.many.region(name)
+    }
+
+    /// The ends of those of these faults that strike something.
+    pub(super) fn struck(&self, region: &str, struck: Struck) -> &RegionTally {
+        self.build.parts.region(&part(region, struck))
+    }
+
+    /// Faults that were followed.
+    pub(super) fn followed(&self) -> &[FollowedFault] {
+        &self.build.followed[0]
     }
 
     /// As if faults in one of 64 registers were those in destinations.
     pub(super) fn in_registers(&self) -> Self {
-        let [many, _] = self.registers.clone();
-        Self { many, followed: self.followed_registers.clone(), ..self.clone() }
+        let [many, _] = self.build.registers.clone();
+        let [_, followed] = self.build.followed.clone();
+        let build = BuildFaults { many, followed: [followed.clone(), followed], ..self.build.clone() };
+        Self { build, ..self.clone() }
+    }
+
+    /// As if the program that is built for a debugger were the one that is bundled.
+    pub(super) fn in_debug_build(&self) -> Self {
+        Self { build: self.unoptimised.clone(), ..self.clone() }
     }
 
     /// The regions of the paper.
@@ -144,36 +196,76 @@ fn measured(
         Some(Region { name: (it.called)(it.region), kernel: Some(it.launch.to_owned()), ..whole.clone() })
     });
     let regions: Vec<Region> = declared.iter().cloned().chain(narrowed).collect();
-    let tally = |shop: &mut PageContext<'_, '_>, at: u64, regions: Vec<Region>, runs: u64| {
-        shop.campaigns.seed = number * SEEDS + at;
-        campaign(shop, &capsule, regions, runs)
-    };
-    let few = tally(shop, 0, declared.clone(), sizes.few)?;
-    let many = tally(shop, 1, regions.clone(), sizes.many)?;
-    let in_registers = |regions: &[Region], at: usize| -> Vec<Region> {
-        let target = format!("reg:{}", REGISTERS[at]);
-        regions.iter().map(|it| Region { target: Some(target.clone()), ..it.clone() }).collect()
-    };
-    // Narrowed regions are asked of the paper's choice alone.
-    let mut among =
-        |at: usize| tally(shop, 2 + at as u64, in_registers([&regions, &declared][at], at), sizes.registers);
-    let registers = [among(0)?, among(1)?];
-    shop.campaigns.seed = number * SEEDS + 9;
-    let (variables, followed) = faults(shop, &capsule, &text, declared.clone(), sizes.followed)?;
-    let registers_of_paper = in_registers(&declared, 0);
-    let (_, followed_registers) = faults(shop, &capsule, &text, registers_of_paper, sizes.followed)?;
+    let program = Program { number, text: &text, declared: &declared, regions: &regions };
+    shop.campaigns.seed = program.seed(0);
+    let [few, _] = campaign(shop, &capsule, declared.clone(), sizes.few)?;
+    let followed = if FOLLOWED.contains(&name) { sizes.followed } else { 0 };
+    let (variables, build) = program.build(shop, &capsule, 1, [sizes.many, sizes.registers, followed])?;
+    let for_debugger = shop.workloads.unoptimised(name)?;
+    let counts = [sizes.unoptimised, sizes.unoptimised, followed];
+    let (_, unoptimised) = program.build(shop, &for_debugger, UNOPTIMISED, counts)?;
+    // What a debugger sees, as the paper does.
+    let pictures = spreading(&for_debugger, &text, &variables, &unoptimised.followed.concat())?;
     let of_paper = declared.len();
     let regions = regions.into_iter().map(|it| it.name).collect();
-    Ok(Measured { name, paper, regions, of_paper, few, many, registers, followed, followed_registers, variables })
+    Ok(Measured { name, paper, regions, of_paper, few, build, unoptimised, variables, pictures })
 }
 
-/// Faults in regions.
+/// The first of the seeds of the program that is built for a debugger.
+const UNOPTIMISED: u64 = 20;
+
+/// A program with its regions.
+struct Program<'p> {
+    number: u64,
+    /// Its declarations.
+    text: &'p str,
+    /// The regions of the paper.
+    declared: &'p [Region],
+    /// These, and those that statements need beside them.
+    regions: &'p [Region],
+}
+
+impl Program<'_> {
+    fn seed(&self, at: u64) -> u64 {
+        self.number * SEEDS + at
+    }
+
+    /// The names of its variables, and the ends of faults in each region of one build, by how many: in destinations, in registers, followed.
+    fn build(
+        &self,
+        shop: &mut PageContext<'_, '_>,
+        capsule: &OpenedCapsule,
+        first: u64,
+        [many, registers, followed]: [u64; 3],
+    ) -> Result<(Vec<String>, BuildFaults), StudyError> {
+        let tally = |shop: &mut PageContext<'_, '_>, at: u64, regions: Vec<Region>, runs: u64| {
+            shop.campaigns.seed = self.seed(first + at);
+            campaign(shop, capsule, regions, runs)
+        };
+        let in_registers = |regions: &[Region], at: usize| -> Vec<Region> {
+            let target = format!("reg:{}", REGISTERS[at]);
+            regions.iter().map(|it| Region { target: Some(target.clone()), ..it.clone() }).collect()
+        };
+        let [many, parts] = tally(shop, 0, self.regions.to_vec(), many)?;
+        // Narrowed regions are asked of the paper's choice alone.
+        let of_choice = [self.regions, self.declared];
+        let mut among = |at: usize| tally(shop, 1 + at as u64, in_registers(of_choice[at], at), registers);
+        let [[first_choice, _], [second_choice, _]] = [among(0)?, among(1)?];
+        let registers = [first_choice, second_choice];
+        shop.campaigns.seed = self.seed(first + 8);
+        let (variables, in_destinations) = faults(shop, capsule, self.text, self.declared.to_vec(), followed)?;
+        let (_, in_one_of_64) = faults(shop, capsule, self.text, in_registers(self.declared, 0), followed)?;
+        Ok((variables, BuildFaults { many, parts, registers, followed: [in_destinations, in_one_of_64] }))
+    }
+}
+
+/// Faults in regions: by region, and by region and what was struck.
 fn campaign(
     shop: &mut PageContext<'_, '_>,
     capsule: &OpenedCapsule,
     regions: Vec<Region>,
     runs: u64,
-) -> Result<Tally, StudyError> {
+) -> Result<[Tally; 2], StudyError> {
     let settings = Settings::Regions(regions);
     let method = Regional::new(capsule, &shop.campaigns.selection(settings.choice()))?;
     let finished = shop.campaigns.planned(
@@ -183,7 +275,9 @@ fn campaign(
         &method,
         method.runs(runs),
     )?;
-    Ok(Tally::of(&finished.results)?)
+    let results = &finished.results;
+    let parts = Tally::by(results, &|site| part(region_of(site), Struck::of(&site.spot.opcode)))?;
+    Ok([Tally::of(results)?, parts])
 }
 
 /// What faults in regions do to variables: the names of these, and every fault that corrupted one.
@@ -203,8 +297,9 @@ fn faults(
     let mut found = Vec::new();
     follow(capsule, &arrays, &sites, jobs, shop.campaigns.stop, &mut |run| {
         if !run.ends.is_empty() {
-            let region = region_of(&sites[run.run]).to_owned();
-            found.push(FollowedFault { region, run });
+            let site = &sites[run.run];
+            let fault = site.fault().unwrap_or_default().to_owned();
+            found.push(FollowedFault { region: region_of(site).to_owned(), fault, run });
         }
     })?;
     found.sort_by_key(|it| it.run.run);

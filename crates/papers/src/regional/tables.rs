@@ -8,6 +8,9 @@ use study::{Cell, Table, spaced};
 use super::survey::Measured;
 use crate::words::percent;
 
+/// By how much the number of colours is off that begins the next phase: 257, where 14 are right.
+pub(super) const NEXT_PHASE: f64 = 243.0;
+
 /// How many numbers of elements are listed with their shares.
 const LISTED: usize = 4;
 
@@ -125,7 +128,7 @@ pub(super) fn registers(it: &Measured) -> Table {
     ];
     let mut table = Table::new("registers", &columns);
     for name in it.of_paper() {
-        let [small, large] = [0, 1].map(|at: usize| it.registers[at].region(name));
+        let [small, large] = [0, 1].map(|at: usize| it.build.registers[at].region(name));
         let whole = it.region(name);
         table.rows.push(vec![
             Cell::text(name),
@@ -140,7 +143,26 @@ pub(super) fn registers(it: &Measured) -> Table {
     table
 }
 
-/// Fig. 12: the absolute errors of CJP's one value.
+/// Fig. 12: the absolute errors of CJP's one value, by region: the most frequent, and how many others there are.
+pub(super) fn absolute_errors(it: &Measured) -> Table {
+    let columns = ["region", "SDC, one of 64 registers", "off by: how many", "SDC, one of 128", "off by: how many"];
+    let mut table = Table::new("absolute errors", &columns);
+    let listed = |region: &RegionTally| {
+        let values = single_errors(region);
+        let some: Vec<String> =
+            values.iter().take(LISTED).map(|(error, count)| format!("{}: {}", short(*error), spaced(*count))).collect();
+        let others = values.len().saturating_sub(LISTED);
+        if others == 0 { some.join(", ") } else { format!("{}, {others} others", some.join(", ")) }
+    };
+    for name in it.of_paper() {
+        let of = |at: usize| it.build.registers[at].region(name);
+        let cells = [0, 1].map(|at| [Cell::Count(of(at).sdc), Cell::Text(listed(of(at)))]);
+        table.rows.push([Cell::text(name)].into_iter().chain(cells.into_iter().flatten()).collect());
+    }
+    table
+}
+
+/// The absolute errors of CJP's one value, the most frequent first.
 pub(super) fn single_errors(it: &RegionTally) -> Vec<(f64, u64)> {
     let mut counts: BTreeMap<u64, (f64, u64)> = BTreeMap::new();
     it.errors.iter().for_each(|&error| counts.entry(error.to_bits()).or_insert((error, 0)).1 += 1);

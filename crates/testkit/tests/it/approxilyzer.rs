@@ -136,7 +136,8 @@ pub(super) fn estimated(capsule: &Arc<CapsuleTarget>, settings: &str) -> serde_j
 fn with_every_site_in_a_class_of_its_own_the_rates_are_those_of_the_exhaustive_truth() {
     let all_apart = "coverage=1,decisions=all,apart=threads+blocks+launches,operands=destinations";
     let by_nothing = "coverage=1,control=false,stores=false,operands=destinations";
-    for (capsule, settings) in small().into_iter().flat_map(|it| [(Arc::clone(&it), all_apart), (it, by_nothing)]) {
+    let each: Vec<_> = small().into_iter().flat_map(|it| [(Arc::clone(&it), all_apart), (it, by_nothing)]).collect();
+    for (capsule, settings) in crate::sixth(each) {
         let truth = truth(&capsule);
         let method = method(&capsule, settings);
         let SiteCounts { all, pruned, represented, run, not_covered } = method.counts();

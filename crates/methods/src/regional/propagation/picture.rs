@@ -152,8 +152,13 @@ fn drawn<M: Copy>(it: &Array, fault: &Fault, moments: &[M], frame_of: impl Fn(M)
             ],
         }
     };
-    let differing = |errors: &&Vec<f64>| errors.iter().filter(|&&error| error > 0.0).count();
-    let worst = errors.iter().enumerate().max_by_key(|(_, errors)| differing(errors)).map_or(0, |(at, _)| at);
+    // The first of those in which most elements differ, and of these by most.
+    let badness = |errors: &Vec<f64>| {
+        let largest = errors.iter().fold(0.0, |most: f64, &error| most.max(error));
+        (errors.iter().filter(|&&error| error > 0.0).count(), largest)
+    };
+    let frames_of = errors.iter().map(badness).enumerate();
+    let worst = frames_of.reduce(|worst, it| if it.1 > worst.1 { it } else { worst }).map_or(0, |(at, _)| at);
     Picture {
         still: worst,
         name: it.name.clone(),

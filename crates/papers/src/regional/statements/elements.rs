@@ -1,36 +1,35 @@
 //! How many elements faults corrupt: Fig. 5 to 7, and 4.
 
-use methods::regional::quartiles;
+use methods::regional::{RegionTally, quartiles};
 use stats::spearman;
 
-use super::super::survey::{FollowedFault, first_step, last_step};
+use super::super::survey::{first_step, last_step};
 use super::super::tables::frequent;
-use super::found::{Found, each, median, said, share, shares, spread};
-use crate::statements::{Judged, Statement};
+use super::found::{Found, each, median, said, share, shares, spread, swept};
+use crate::statements::{Judged, Statement, Verdict};
 use crate::words::{of, percent};
 
-/// A rank correlation from here on is one.
-const CORRELATED: f64 = 0.5;
+/// A rank correlation from there on is one.
+const CORRELATED: [f64; 3] = [0.3, 0.5, 0.7];
+
+/// Medians are similar that differ by such a share of the elements at most.
+const SIMILAR: [f64; 3] = [0.001, 0.01, 0.1];
+
+fn similar(one: &RegionTally, other: &RegionTally) -> Judged {
+    let difference = (median(one) - median(other)).abs();
+    let rule = "medians differ, of all elements, by at most, for each of";
+    swept(rule, &SIMILAR, |share| difference <= share * one.elements as f64)
+}
 
 pub(super) fn statements(found: &Found<'_>) -> Vec<Statement> {
     [atax(found), bicg(found), covar(found), corr(found), fdtd(found), gramschm(found), mm3(found)].concat()
-}
-
-/// Errors of a variable when they were first seen, and corrupted elements of another in the end.
-fn pairs(found: &Found<'_>, program: &str, region: &str, cause: &str, effect: &str) -> Vec<(f64, f64)> {
-    let (cause, effect) = (found.variable(program, cause), found.variable(program, effect));
-    let pair = |it: &FollowedFault| {
-        let (first, last) = (&it.run.ends.get(&cause)?.first, it.run.ends.get(&effect)?.last.as_ref()?);
-        Some((first.max_abs, last.elements as f64))
-    };
-    found.followed(program, region).filter(|it| it.run.completed).filter_map(pair).collect()
 }
 
 fn atax(found: &Found<'_>) -> Vec<Statement> {
     let (k1, k2) = (found.region("atax", "K1"), found.region("atax", "K2"));
     let all = k1.elements;
     let whole = share(k1, |it| it == all);
-    let small = pairs(found, "atax", "K1", "tmp", "y");
+    let small = found.pairs("atax", "K1", "tmp", "y");
     let middle = |full: bool| {
         let errors = small.iter().filter(|(_, elements)| (*elements == all as f64) == full).map(|pair| pair.0);
         quartiles(errors.collect()).map_or(f64::NAN, |five| five[2])
@@ -73,6 +72,12 @@ fn bicg(found: &Found<'_>) -> Vec<Statement> {
     ]
 }
 
+/// A median that should be the lowest; it is undecided beside one that is the same.
+fn lowest(own: f64, other: f64) -> Judged {
+    let verdict = if own == other { Verdict::Open } else { Verdict::plain(own < other) };
+    Judged::by("its median is the lowest; the same median is undecided", verdict)
+}
+
 /// The share of faults that corrupt a variable in two elements at once, of those that corrupt it.
 fn doubled(found: &Found<'_>, region: &str, variable: &str) -> f64 {
     let variable = found.variable("covar", variable);
@@ -86,7 +91,7 @@ fn covar(found: &Found<'_>) -> Vec<Statement> {
     let range = |name: &str| region(name).corrupted_quartiles().map_or(f64::NAN, |five| five[4] - five[0]);
     let all = ["KM", "KR", "KC.1", "KC.2"];
     let others = &all[1..];
-    let differences = spearman(&pairs(found, "covar", "KM", "mean", "symmat")).map_or(f64::NAN, |it| it.coefficient);
+    let differences = spearman(&found.pairs("covar", "KM", "mean", "symmat")).map_or(f64::NAN, |it| it.coefficient);
     let (of_mean, of_data) = (doubled(found, "KM", "mean"), doubled(found, "KR", "data"));
     vec![
         said(
@@ -114,10 +119,7 @@ fn covar(found: &Found<'_>) -> Vec<Statement> {
             "COVAR: KC.1 and KC.2 have similar medians",
             "\"similar\"",
             each(&["KC.1", "KC.2"], |name| median(region(name)).to_string()),
-            Judged::plain(
-                "they differ by a hundredth of the elements at most",
-                (median(region("KC.1")) - median(region("KC.2"))).abs() <= region("KC.1").elements as f64 / 100.0,
-            ),
+            similar(region("KC.1"), region("KC.2")),
         ),
         said(
             "COVAR: two elements at once are corrupted more often by KR than by KM",
@@ -133,7 +135,7 @@ fn covar(found: &Found<'_>) -> Vec<Statement> {
             "COVAR: the larger the difference of mean, the more elements are corrupted (Fig. 6)",
             "\"in general\"",
             format!("Spearman's ρ {differences:.2}"),
-            Judged::plain(format!("ρ is {CORRELATED} at least"), differences >= CORRELATED),
+            swept("ρ is at least, for each of", &CORRELATED, |least| differences >= least),
         ),
     ]
 }
@@ -151,10 +153,7 @@ fn corr(found: &Found<'_>) -> Vec<Statement> {
             "CORR: KM and KS corrupt similarly many elements",
             "\"similar\"",
             format!("medians: {}", each(&steady, |name| median(region(name)).to_string())),
-            Judged::plain(
-                "medians differ by a hundredth of the elements at most",
-                (median(region("KM")) - median(region("KS"))).abs() <= region("KM").elements as f64 / 100.0,
-            ),
+            similar(region("KM"), region("KS")),
         ),
         said(
             "CORR: KR and the KC are more diverse",
@@ -257,10 +256,7 @@ fn gramschm(found: &Found<'_>) -> Vec<Statement> {
             "GRAMSCHM: of these K3.3 corrupts the fewest",
             "\"tends to\"",
             format!("medians: {}", each(&three, |name| median(region(name)).to_string())),
-            Judged::plain(
-                "its median is the lowest",
-                median(region("K3.3")) < median(region("K3.1")).min(median(region("K3.2"))),
-            ),
+            lowest(median(region("K3.3")), median(region("K3.1")).min(median(region("K3.2")))),
         ),
     ]
 }

@@ -2,12 +2,12 @@
 
 use super::super::survey::Measured;
 use super::super::tables::short;
-use super::found::{Found, each, median_error, said};
+use super::found::{Found, each, median_error, said, swept};
 use crate::statements::{Judged, Statement};
 use methods::regional::quartiles;
 
-/// Medians of errors within this factor are similar: errors go over many powers of ten.
-const SIMILAR: f64 = 10.0;
+/// Medians of errors within such a factor are similar: errors go over many powers of ten.
+const SIMILAR: [f64; 3] = [3.0, 10.0, 30.0];
 
 /// The median of the medians of a program's regions.
 fn overall(it: &Measured) -> f64 {
@@ -22,7 +22,7 @@ pub(super) fn statements(found: &Found<'_>) -> Vec<Statement> {
     let similar = |program: &str, names: &[&str]| {
         let all = || names.iter().map(|name| error(program, name));
         let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-        Judged::plain(format!("the largest median is within {SIMILAR} times the smallest"), most <= SIMILAR * least)
+        swept("the largest median over the smallest is at most, for each of", &SIMILAR, |factor| most <= factor * least)
     };
     let lowest = |program: &str, name: &str, others: &[&str]| {
         let lower = others.iter().all(|other| error(program, name) < error(program, other));

@@ -7,7 +7,7 @@ mod registers;
 
 use super::survey::Measured;
 use crate::statements::Part;
-use found::Found;
+pub(super) use found::{Found, each, median, median_error, share, spread};
 
 /// All of them.
 pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
@@ -17,4 +17,9 @@ pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
         Part { name: "statements-errors", statements: errors::statements(&found) },
         Part { name: "statements-registers", statements: registers::statements(&found) },
     ]
+}
+
+/// Errors of a variable when they were first seen, and corrupted elements of another in the end, by fault.
+pub(super) fn pairs(all: &[Measured], program: &str, region: &str, cause: &str, effect: &str) -> Vec<(f64, f64)> {
+    Found(all).pairs(program, region, cause, effect)
 }

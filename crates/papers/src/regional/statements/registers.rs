@@ -4,7 +4,7 @@ use methods::regional::RegionTally;
 use stats::{holm, homogeneity};
 
 use super::super::survey::Measured;
-use super::super::tables::single_errors;
+use super::super::tables::{NEXT_PHASE, single_errors};
 use super::found::{Found, said};
 use crate::statements::{Judged, Statement, Verdict};
 use crate::words::{of, percent, range};
@@ -41,7 +41,7 @@ pub(super) fn differing(all: &[Measured]) -> (usize, usize) {
 
 pub(super) fn statements(found: &Found<'_>) -> Vec<Statement> {
     let cjp = found.program("cjp");
-    let among = |at: usize, name: &str| cjp.registers[at].region(name);
+    let among = |at: usize, name: &str| cjp.build.registers[at].region(name);
     let names: Vec<&str> = cjp.of_paper().iter().map(String::as_str).collect();
     let (middle, outer): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| MIDDLE.contains(name));
     let rates = |names: &[&str]| ends(&names.iter().map(|name| rate(among(0, name))).collect::<Vec<_>>());
@@ -107,6 +107,3 @@ pub(super) fn statements(found: &Found<'_>) -> Vec<Statement> {
         ),
     ]
 }
-
-/// By how much a result is off that begins the next phase: 257 colours, where 14 are right.
-const NEXT_PHASE: f64 = 243.0;

@@ -6,7 +6,8 @@ use methods::regional::{RegionTally, Tally};
 use outcome::{Outcome, Sdc};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::regional::survey::{FollowedFault, Measured, PROGRAMS, first_step, last_step};
+use crate::regional::followed::FollowedFault;
+use crate::regional::survey::{BuildFaults, Measured, PROGRAMS, first_step, last_step};
 
 /// Elements of the outputs of a program.
 pub(super) const ELEMENTS: u64 = 1000;
@@ -70,7 +71,7 @@ pub(super) fn fault(region: &str, variables: &[(usize, u64, f64, u64, [u64; 2])]
         after: BTreeMap::from([(0, BTreeSet::from([0]))]),
         ends: ends.collect(),
     };
-    FollowedFault { region: region.to_owned(), run }
+    FollowedFault { region: region.to_owned(), fault: String::new(), run }
 }
 
 /// All programs; each region has ten SDCs of one to ten elements, by 1 each.
@@ -80,15 +81,20 @@ pub(super) fn all() -> Vec<Measured> {
         let of_paper = regions(name);
         let regions: Vec<String> = of_paper.iter().cloned().chain(narrowed(name)).collect();
         let tally = |names: &[String]| Tally { regions: names.iter().map(|it| (it.clone(), usual.clone())).collect() };
+        let build = BuildFaults {
+            many: tally(&regions),
+            parts: Tally::default(),
+            registers: [tally(&of_paper), tally(&of_paper)],
+            followed: [followed(name), followed(name)],
+        };
         Measured {
             name,
             paper,
             of_paper: of_paper.len(),
             few: tally(&of_paper),
-            many: tally(&regions),
-            registers: [tally(&of_paper), tally(&of_paper)],
-            followed: followed(name),
-            followed_registers: followed(name),
+            unoptimised: build.clone(),
+            build,
+            pictures: Vec::new(),
             variables: variables(name).iter().map(|&name| name.to_owned()).collect(),
             regions,
         }
@@ -131,7 +137,7 @@ pub(super) fn with(program: &str, others: &[(&str, RegionTally)]) -> Vec<Measure
     let mut all = all();
     let own = all.iter_mut().find(|it| it.name == program).unwrap();
     for (name, tally) in others {
-        own.many.regions.insert((*name).to_owned(), tally.clone());
+        own.build.many.regions.insert((*name).to_owned(), tally.clone());
     }
     all
 }
