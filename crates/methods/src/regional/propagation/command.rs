@@ -125,8 +125,6 @@ fn of_one(request: &Request, followed: &FollowedArrays, id: &str) -> Result<Answ
         )));
     }
     let fault: Fault = id.parse().map_err(|error| StudyError::Words(format!("read the fault `{id}`: {error}")))?;
-    let there = request.capsule.sites_of(std::slice::from_ref(&fault));
-    there.map_err(|(_, error)| StudyError::Words(format!("follow the fault `{id}`: {error}")))?;
     let at: Option<String> = request.options.get("at")?;
     let line = at.map(|at| LineTimeline::of(&request.capsule, &followed.arrays, &fault, &at)).transpose()?;
     let course = FaultTimeline::of(&request.capsule, &followed.arrays, &fault)?;

@@ -5,6 +5,7 @@ use methods::regional::propagation::{ArrayCorruption, TrackedRun};
 use methods::regional::{RegionTally, Tally};
 use outcome::{Outcome, Sdc};
 use std::collections::{BTreeMap, BTreeSet};
+use study::Picture;
 
 use crate::regional::followed::FollowedFault;
 use crate::regional::survey::{BuildFaults, Measured, PROGRAMS, first_step, last_step};
@@ -94,12 +95,17 @@ pub(super) fn all() -> Vec<Measured> {
             few: tally(&of_paper),
             unoptimised: build.clone(),
             build,
-            pictures: Vec::new(),
+            pictures: if name == "mm3" { pictures() } else { Vec::new() },
             variables: variables(name).iter().map(|&name| name.to_owned()).collect(),
             regions,
         }
     };
     PROGRAMS.iter().map(program).collect()
+}
+
+fn pictures() -> Vec<Picture> {
+    let picture = |name: &str| Picture { name: name.to_owned(), title: String::new(), frames: Vec::new(), still: 0 };
+    ["one-e", "one-g", "two-e", "two-g"].map(picture).into()
 }
 
 fn variables(program: &str) -> &'static [&'static str] {
