@@ -41,20 +41,22 @@ impl Tally {
     /// # Errors
     /// If they cannot be read.
     pub fn of(results: &Results) -> Result<Self, StoreError> {
-        Self::by(results, &|site| region_of(site).to_owned())
+        Self::by(results, &|site| vec![region_of(site).to_owned()])
     }
 
-    /// Counts rows by a part of their regions, or by something else that their sites have.
+    /// Counts each row under all names that its site has.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn by(results: &Results, of: &dyn Fn(&Site) -> String) -> Result<Self, StoreError> {
+    pub fn by(results: &Results, names: &dyn Fn(&Site) -> Vec<String>) -> Result<Self, StoreError> {
         let mut tally = Self::default();
         results.visit(&mut |row| {
-            let region = tally.regions.entry(of(&row.site)).or_default();
-            match &row.finding {
-                Finding::Seen { observation, outcome, .. } => region.add(observation, outcome.class()),
-                _ => region.lost += 1,
+            for name in names(&row.site) {
+                let region = tally.regions.entry(name).or_default();
+                match &row.finding {
+                    Finding::Seen { observation, outcome, .. } => region.add(observation, outcome.class()),
+                    _ => region.lost += 1,
+                }
             }
         })?;
         Ok(tally)

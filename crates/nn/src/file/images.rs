@@ -5,7 +5,7 @@ use rten_onnx::onnx::NodeProto;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
 use super::node::Attributes;
-use super::order::{axis_of, sized};
+use super::order::{axis_of, by_tap, sized};
 use super::views::MOVED;
 use crate::float::{FloatConv, FloatOperator, Rearrangement};
 use crate::operator::{AveragePool, Shape, Window};
@@ -36,15 +36,7 @@ impl FloatReading<'_> {
             let what = format!("`kernel_shape` {:?} differs from weights of {dims:?}", window.kernel);
             return Err(content(&attributes.1, what));
         }
-        let per_group = filters / groups;
-        let mut weights = vec![0.0; stored.len()];
-        for (number, weight) in stored.into_iter().enumerate() {
-            let (rest, column) = (number / columns, number % columns);
-            let (rest, row) = (rest / rows, rest % rows);
-            let (filter, within) = (rest / per_filter, rest % per_filter);
-            let channel = filter / per_group * per_filter + within;
-            weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
-        }
+        let weights = by_tap(stored, [filters, per_filter, rows, columns], groups);
         let conv = FloatConv { window, groups, weights, bias: self.bias(node, filters, attributes)? };
         let shape = Shape { channels: filters, ..shape };
         self.keep_image(node, name, FloatOperator::Conv(conv), vec![source], shape);

@@ -5,6 +5,7 @@ use rten_onnx::onnx::NodeProto;
 use super::constants::Weights;
 use super::duplicates::spread;
 use super::error::{FileError, content, node_name, protects};
+use super::order::by_tap;
 use super::reading::Reading;
 use crate::arithmetic::{Quantisation, average_multiplier, multiplier};
 use crate::network::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
@@ -243,14 +244,7 @@ impl Reading<'_> {
             return Err(content(&attributes.1, format!("`kernel_shape` {kernel:?} differs from weights of {dims:?}")));
         }
         let per_group = filters / groups;
-        let mut weights = vec![0; stored.len()];
-        for (number, weight) in stored.into_iter().enumerate() {
-            let (rest, column) = (number / columns, number % columns);
-            let (rest, row) = (rest / rows, rest % rows);
-            let (filter, within) = (rest / per_filter, rest % per_filter);
-            let channel = filter / per_group * per_filter + within;
-            weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
-        }
+        let weights = by_tap(stored, [filters, per_filter, rows, columns], groups);
         let (groups, weights) = match &taken {
             None => (groups, weights),
             Some((_, taken)) if per_group == 1 => (1, spread(&weights, taken, per_filter, read)),

@@ -34,6 +34,22 @@ pub(super) fn image_dims(Shape { height, width, channels }: Shape) -> Vec<usize>
     vec![1, channels, height, width]
 }
 
+/// Weights of a convolution by row, column, channel of the input, and channel of the output within its group. `dims` are the sizes in the
+/// file: filters, channels of a filter, rows, columns; groups divide the filters.
+pub(super) fn by_tap<T: Copy + Default>(stored: Vec<T>, dims: [usize; 4], groups: usize) -> Vec<T> {
+    let [filters, per_filter, rows, columns] = dims;
+    let (per_group, channels) = (filters / groups, per_filter * groups);
+    let mut weights = vec![T::default(); stored.len()];
+    for (number, weight) in stored.into_iter().enumerate() {
+        let (rest, column) = (number / columns, number % columns);
+        let (rest, row) = (rest / rows, rest % rows);
+        let (filter, within) = (rest / per_filter, rest % per_filter);
+        let channel = filter / per_group * per_filter + within;
+        weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
+    }
+    weights
+}
+
 /// The axis that a number means, from the end if it is below 0.
 pub(super) fn axis_of(number: i64, rank: usize) -> Option<usize> {
     let number = if number < 0 { number.checked_add(i64::try_from(rank).ok()?)? } else { number };

@@ -54,11 +54,7 @@ impl FloatReading<'_> {
         which: usize,
         attributes: &Attributes<'_>,
     ) -> Result<Read, FileError> {
-        let (read, tensor) = self.sized(node, which, attributes)?;
-        match self.is_plain(&read) && self.tensors[read.tensor].shape.channels == tensor.shape.channels {
-            true => Ok(read),
-            false => self.moved(node, which, attributes, &read, tensor),
-        }
+        self.stored_as(node, which, attributes, |stored, of_file| stored.channels == of_file.channels)
     }
 
     /// The same, whose rows are those of the file, too.
@@ -68,8 +64,19 @@ impl FloatReading<'_> {
         which: usize,
         attributes: &Attributes<'_>,
     ) -> Result<Read, FileError> {
+        self.stored_as(node, which, attributes, |stored, of_file| stored == of_file)
+    }
+
+    /// The tensor that a node reads, stored in the file's own order and in a shape that fits that of the file.
+    fn stored_as(
+        &mut self,
+        node: &NodeProto,
+        which: usize,
+        attributes: &Attributes<'_>,
+        fits: fn(Shape, Shape) -> bool,
+    ) -> Result<Read, FileError> {
         let (read, tensor) = self.sized(node, which, attributes)?;
-        match self.is_plain(&read) && self.tensors[read.tensor].shape == tensor.shape {
+        match self.is_plain(&read) && fits(self.tensors[read.tensor].shape, tensor.shape) {
             true => Ok(read),
             false => self.moved(node, which, attributes, &read, tensor),
         }

@@ -1,6 +1,6 @@
 //! Figures beside the tables: elements by the difference that they come from, and graph colouring.
 
-use methods::regional::{RegionTally, plots};
+use methods::regional::plots;
 use study::{Mark, Plot, Point, Series, Vertical};
 
 use super::statements::pairs;
@@ -29,9 +29,8 @@ pub(super) fn by_difference(all: &[Measured]) -> Plot {
 /// Fig. 11: how faults in one of 64 and one of 128 registers end in each region of graph colouring.
 pub(super) fn in_registers(cjp: &Measured) -> [Plot; 2] {
     [0, 1].map(|at| {
-        let of = |name: &String| cjp.build.registers[at].region(name).clone();
-        let tallies: Vec<RegionTally> = cjp.of_paper().iter().map(of).collect();
-        let named: Vec<_> = cjp.of_paper().iter().map(String::as_str).zip(&tallies).collect();
+        let of = |name| cjp.build.registers[at].region(name);
+        let named: Vec<_> = cjp.of_paper().iter().map(|name| (name.as_str(), of(name))).collect();
         plots::ends(&format!("cjp-{}", REGISTERS[at]), &format!("CJP, one of {} registers", REGISTERS[at]), &named)
     })
 }

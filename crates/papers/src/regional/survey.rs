@@ -1,6 +1,6 @@
 //! The programs of the paper, each with faults in each of its regions.
 
-use campaign::{Planner, RunIndex, SelectionWords};
+use campaign::{Planner, RunIndex, SelectionWords, Site};
 use methods::kit::{MethodSettings, OpenedCapsule, StudyError};
 use methods::regional::propagation::{DeclaredVariable, arrays, follow};
 use methods::regional::{Region, RegionTally, Regional, Settings, Tally, region_of};
@@ -100,10 +100,8 @@ pub(super) struct Measured {
 /// The ends of faults in one build of a program.
 #[derive(Clone)]
 pub(super) struct BuildFaults {
-    /// Faults in the destinations of instructions.
+    /// Faults in the destinations of instructions, by region, and by region and what was struck, as [`part`] names them.
     pub(super) many: Tally,
-    /// The same, by region and what was struck, as [`part`] names them.
-    pub(super) parts: Tally,
     /// By [`REGISTERS`], faults in one of so many.
     pub(super) registers: [Tally; 2],
     /// Faults in destinations, and in one of 64 registers, that were followed through variables.
@@ -144,7 +142,7 @@ impl Measured {
 
     /// The ends of those of these faults that strike something.
     pub(super) fn struck(&self, region: &str, struck: Struck) -> &RegionTally {
-        self.build.parts.region(&part(region, struck))
+        self.region(&part(region, struck))
     }
 
     /// Faults that were followed.
@@ -198,7 +196,7 @@ fn measured(
     let regions: Vec<Region> = declared.iter().cloned().chain(narrowed).collect();
     let program = Program { number, text: &text, declared: &declared, regions: &regions };
     shop.campaigns.seed = program.seed(0);
-    let [few, _] = campaign(shop, &capsule, declared.clone(), sizes.few)?;
+    let few = campaign(shop, &capsule, declared.clone(), sizes.few)?;
     let followed = if FOLLOWED.contains(&name) { sizes.followed } else { 0 };
     let (variables, build) = program.build(shop, &capsule, 1, [sizes.many, sizes.registers, followed])?;
     let for_debugger = shop.workloads.unoptimised(name)?;
@@ -246,16 +244,15 @@ impl Program<'_> {
             let target = format!("reg:{}", REGISTERS[at]);
             regions.iter().map(|it| Region { target: Some(target.clone()), ..it.clone() }).collect()
         };
-        let [many, parts] = tally(shop, 0, self.regions.to_vec(), many)?;
+        let many = tally(shop, 0, self.regions.to_vec(), many)?;
         // Narrowed regions are asked of the paper's choice alone.
         let of_choice = [self.regions, self.declared];
         let mut among = |at: usize| tally(shop, 1 + at as u64, in_registers(of_choice[at], at), registers);
-        let [[first_choice, _], [second_choice, _]] = [among(0)?, among(1)?];
-        let registers = [first_choice, second_choice];
+        let registers = [among(0)?, among(1)?];
         shop.campaigns.seed = self.seed(first + 8);
         let (variables, in_destinations) = faults(shop, capsule, self.text, self.declared.to_vec(), followed)?;
         let (_, in_one_of_64) = faults(shop, capsule, self.text, in_registers(self.declared, 0), followed)?;
-        Ok((variables, BuildFaults { many, parts, registers, followed: [in_destinations, in_one_of_64] }))
+        Ok((variables, BuildFaults { many, registers, followed: [in_destinations, in_one_of_64] }))
     }
 }
 
@@ -265,7 +262,7 @@ fn campaign(
     capsule: &OpenedCapsule,
     regions: Vec<Region>,
     runs: u64,
-) -> Result<[Tally; 2], StudyError> {
+) -> Result<Tally, StudyError> {
     let settings = Settings::Regions(regions);
     let method = Regional::new(capsule, &shop.campaigns.selection(settings.choice()))?;
     let finished = shop.campaigns.planned(
@@ -275,9 +272,11 @@ fn campaign(
         &method,
         method.runs(runs),
     )?;
-    let results = &finished.results;
-    let parts = Tally::by(results, &|site| part(region_of(site), Struck::of(&site.spot.opcode)))?;
-    Ok([Tally::of(results)?, parts])
+    let names = |site: &Site| {
+        let region = region_of(site);
+        vec![region.to_owned(), part(region, Struck::of(&site.spot.opcode))]
+    };
+    Ok(Tally::by(&finished.results, &names)?)
 }
 
 /// What faults in regions do to variables: the names of these, and every fault that corrupted one.

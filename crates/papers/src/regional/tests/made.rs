@@ -84,7 +84,6 @@ pub(super) fn all() -> Vec<Measured> {
         let tally = |names: &[String]| Tally { regions: names.iter().map(|it| (it.clone(), usual.clone())).collect() };
         let build = BuildFaults {
             many: tally(&regions),
-            parts: Tally::default(),
             registers: [tally(&of_paper), tally(&of_paper)],
             followed: [followed(name), followed(name)],
         };

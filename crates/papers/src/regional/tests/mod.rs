@@ -199,7 +199,6 @@ fn every_statement_that_fails_has_its_reason() {
 fn empty() -> BuildFaults {
     BuildFaults {
         many: Tally::default(),
-        parts: Tally::default(),
         registers: [Tally::default(), Tally::default()],
         followed: [Vec::new(), Vec::new()],
     }
