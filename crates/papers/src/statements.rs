@@ -53,6 +53,13 @@ impl Verdict {
         }
     }
 
+    /// The verdict by several thresholds that the paper does not give: undecided where it changes.
+    pub(crate) fn same(several: impl IntoIterator<Item = Self>) -> Self {
+        let mut several = several.into_iter();
+        let first = several.next().unwrap_or(Self::Open);
+        if several.all(|it| it == first) { first } else { Self::Open }
+    }
+
     /// All of several statements.
     pub(crate) fn all(several: impl IntoIterator<Item = Self>) -> Self {
         let several: Vec<Self> = several.into_iter().collect();
@@ -161,6 +168,10 @@ mod tests {
         assert_eq!(Verdict::all([Holds, Holds]), Holds);
         assert_eq!(Verdict::all([Holds, Open]), Open);
         assert_eq!(Verdict::all([Open, Fails, Holds]), Fails);
+        assert_eq!(
+            [Verdict::same([Holds, Holds]), Verdict::same([Fails, Holds]), Verdict::same([])],
+            [Holds, Open, Open]
+        );
         assert_eq!([true, false].map(Verdict::plain), [Holds, Fails]);
     }
 

@@ -3,7 +3,7 @@
 use methods::two_level::IpaTable;
 use stats::{Bounded, Confidence, spearman};
 
-use super::monte_carlo::MonteCarlo;
+use super::monte_carlo::{MonteCarlo, clear_cases, in_words};
 use super::questions::{Compared, Questions, mean_difference};
 use super::survey::Measured;
 use super::tables::ranked;
@@ -171,14 +171,18 @@ fn average_issue(all: &[Measured]) -> Statement {
         .filter_map(|it| Some((it, Bounded::exact(it.issue[0].as_ref()?.rate))))
         .collect();
     by.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
-    let third = by.len().div_ceil(3);
+    let counts = clear_cases(by.len());
     let place = |name: &str| by.iter().position(|(it, _)| it.name == name);
-    let average = |name: &&str| place(name).is_some_and(|at| (third..2 * third).contains(&at));
+    let is_between = |count: usize, name: &str| place(name).is_some_and(|at| (count..by.len() - count).contains(&at));
+    let average = |count: usize| Verdict::plain(HIGH.iter().all(|name| is_between(count, name)));
     said(
         "hotspot and srad_v2 have average issue rates",
         "\"average\"",
         format!("Table 4: {}, of the programs that are here, too", ranks(&by, &HIGH)),
-        Judged::plain("each in the middle third", HIGH.iter().all(average)),
+        Judged::by(
+            format!("none among the {} highest or lowest", in_words(&counts)),
+            Verdict::same(counts.map(average)),
+        ),
     )
 }
 
@@ -202,7 +206,7 @@ fn no_number() -> Judged {
 /// Section 6.3 about orders, at the paper's issue rates.
 fn orders(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
     let two: Vec<(&Measured, Bounded)> = ranked(all, 0).into_iter().filter(|(it, _)| it.paper.is_some()).collect();
-    let third = two.len().div_ceil(3);
+    let most = *clear_cases(two.len()).end();
     let alike: Vec<&Measured> = two.iter().map(|(it, _)| *it).collect();
     let (worlds, chances) = (MonteCarlo::of_rates(&alike, ipa), MonteCarlo::of_chances(&alike));
     let issue = MonteCarlo::of_issue(&alike);
@@ -213,8 +217,8 @@ fn orders(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
     let lowest = |of: &dyn Fn(&Measured) -> f64| {
         let mut by: Vec<(&str, f64)> = alike.iter().map(|it| (it.name, of(it))).collect();
         by.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let names: Vec<&str> = by.into_iter().take(third).map(|it| it.0).collect();
-        format!("the {third} lowest are: {}", ranks(&two, &names))
+        let names: Vec<&str> = by.into_iter().take(most).map(|it| it.0).collect();
+        format!("the {most} lowest, in this order, are: {}", ranks(&two, &names))
     };
     let with = |of: &dyn Fn(&Measured) -> f64| -> Vec<(f64, f64)> {
         two.iter().map(|(it, two)| (two.value, of(it))).collect()

@@ -43,8 +43,7 @@ impl<'m> Found<'m> {
 
 /// A verdict that hangs on a threshold of ours: undecided where it changes among these.
 pub(in crate::regional) fn swept(rule: &str, thresholds: &[f64], holds: impl Fn(f64) -> bool) -> Judged {
-    let held = thresholds.iter().filter(|&&it| holds(it)).count();
-    let verdict = if held == 0 || held == thresholds.len() { Verdict::plain(held > 0) } else { Verdict::Open };
+    let verdict = Verdict::same(thresholds.iter().map(|&it| Verdict::plain(holds(it))));
     let tried: Vec<String> = thresholds.iter().map(f64::to_string).collect();
     Judged::by(format!("{rule} {}", tried.join(", ")), verdict)
 }
