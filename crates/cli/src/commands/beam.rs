@@ -245,15 +245,17 @@ impl Watchdog<'_> {
             (start, _) => start.unwrap_or_default(),
         };
         match end {
-            RunEnd::Hang => self.log.add(&event("hang", &start))?,
+            RunEnd::Hang => {
+                let mut hang = event("hang", &start);
+                hang["silent"] = lines.silent.into();
+                self.log.add(&hang)?;
+            }
             // An error of CUDA stands in the log already, and says more.
             RunEnd::Signal(_) | RunEnd::Failed(_) => self.log.add(&event("crash", &start))?,
             RunEnd::Code(_) => {}
         }
         let run = start.get("run");
-        self.log.add(
-            &json!({ "watchdog": end.words(), "run": run, "seconds": seconds, "silent": lines.silent, "at": now() }),
-        )?;
+        self.log.add(&json!({ "watchdog": end.words(), "run": run, "seconds": seconds, "at": now() }))?;
         Ok(start)
     }
 

@@ -132,9 +132,11 @@ impl OpenLog {
     }
 }
 
-/// The lines of a log after a place that are JSON objects; of the last bytes, where there are many.
+/// The lines of a log after a place that are JSON objects; of the last bytes, where there are many. All lines of a log that is shorter: it
+/// was emptied meanwhile, as log rotation does.
 fn lines_after(file: &mut File, begin: u64) -> io::Result<Vec<Map<String, Value>>> {
     let end = file.seek(SeekFrom::End(0))?;
+    let begin = if begin > end { 0 } else { begin };
     file.seek(SeekFrom::Start(begin.max(end.saturating_sub(MOST_READ))))?;
     let mut bytes = Vec::new();
     file.take(MOST_READ).read_to_end(&mut bytes)?;
@@ -165,4 +167,23 @@ fn time() -> SystemTime {
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
     time().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_is_emptied_during_a_run_has_the_lines_since() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("beam.log");
+        let start = "{\"event\":\"start\",\"program\":\"iadd\",\"threads\":64}\n";
+        std::fs::write(&path, start.repeat(9)).unwrap();
+        let log = BeamLog::open(&path).unwrap();
+        log.begin().unwrap();
+        File::options().write(true).truncate(true).open(&path).unwrap();
+        std::fs::write(&path, format!("{start}{{\"event\":\"end\"}}\n")).unwrap();
+        let lines = log.end().unwrap();
+        assert!(lines.start.is_some() && lines.has_end);
+    }
 }

@@ -44,7 +44,7 @@ fn hangs_and_crashes_of_a_beam_are_in_its_log_and_a_stopped_run_is_not() {
     assert_eq!(ends, [("ended with code 0", 3), ("hung", 2), ("crashed by signal 11", 1)]);
     let text = fs::read_to_string(&log).unwrap();
     assert_eq!(text.matches(r#""output":"reset\n""#).count(), 3, "{text}");
-    let hung = text.lines().find(|line| line.contains(r#""watchdog":"hung""#)).unwrap();
+    let hung = text.lines().find(|line| line.contains(r#""event":"hang""#)).unwrap();
     let silent = serde_json::from_str::<serde_json::Value>(hung).unwrap()["silent"].as_f64().unwrap();
     assert!((0.2..30.0).contains(&silent), "{hung}");
     // The seventh run hangs, and the user ends it: no event of the beam.
@@ -64,6 +64,9 @@ fn hangs_and_crashes_of_a_beam_are_in_its_log_and_a_stopped_run_is_not() {
     let counts: u64 = program["events"].as_array().unwrap().iter().map(|it| it["count"].as_u64().unwrap()).sum();
     assert_eq!(counts, 3, "{events}");
     assert!(program["events"].to_string().contains("crash"), "{events}");
+    // The second run hung after its start; the fourth said nothing, and the watchdog wrote its start.
+    let hangs = program["hangs"].as_array().unwrap();
+    assert_eq!((hangs.len(), &hangs[0]["heartbeats"], &hangs[0]["silent"]), (2, &0.into(), &silent.into()), "{events}");
     let fluences = dir.path().join("fluences.txt");
     fs::write(&fluences, "# the first board\nbeam.log:iadd=2e10 # in an hour\n").unwrap();
     let file = format!("@{}", path(&fluences));

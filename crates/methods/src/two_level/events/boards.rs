@@ -253,7 +253,7 @@ mod tests {
     fn log(name: &str, programs: &[(&str, u64)]) -> LogCounts {
         let counts = |&(program, events): &(&str, u64)| {
             let events = BTreeMap::from([(Category::OneBit, events), (Category::Hang, 70)]);
-            (program.to_owned(), Counts { runs: 1000, events })
+            (program.to_owned(), Counts { runs: 1000, events, ..Counts::default() })
         };
         LogCounts { name: name.to_owned(), counted: programs.iter().map(counts).collect() }
     }

@@ -8,7 +8,7 @@ use super::super::issue::{MOST, is_rate};
 use super::boards::{BoardComparison, Fluence, LogCounts};
 use super::category::{Bits, category};
 use super::cross_sections::CrossSections;
-use super::log::{Log, read};
+use super::log::{Ended, Heartbeat, Log, read};
 use super::rates::{Beam, Counts};
 use super::words::{numbers, positive, wrong};
 use crate::kit::StudyError;
@@ -120,6 +120,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     }
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
+    study.tables.extend(hangs_table(&counted));
     study.tables.extend(cross_sections.table());
     study.tables.extend(boards.iter().flat_map(BoardComparison::tables));
     study.tables[0].notes.extend((torn > 0).then(|| {
@@ -159,6 +160,7 @@ fn count(log: &Log) -> BTreeMap<String, Counts> {
     for run in &log.runs {
         let counts = counted.entry(run.program.clone()).or_default();
         counts.runs += 1;
+        counts.hangs.extend((run.ended == Ended::Hang).then_some(run.heartbeat));
         if let Some(category) = category(run) {
             *counts.events.entry(category).or_default() += 1;
         }
@@ -172,7 +174,12 @@ fn document(name: &str, counts: &Counts) -> serde_json::Value {
             "category": category.to_string(), "number": category.number(), "bits": category.bits().to_string(), "count": count,
         })
     };
-    json!({ "program": name, "runs": counts.runs, "events": counts.events.iter().map(event).collect::<Vec<_>>() })
+    let hang =
+        |it: &Heartbeat| json!({ "heartbeats": it.beats, "finished_blocks": it.finished_blocks, "silent": it.silent });
+    json!({
+        "program": name, "runs": counts.runs, "events": counts.events.iter().map(event).collect::<Vec<_>>(),
+        "hangs": counts.hangs.iter().map(hang).collect::<Vec<_>>(),
+    })
 }
 
 /// Reads `iadd=1.5,fadd=2`.
@@ -227,6 +234,44 @@ fn categories(counted: &BTreeMap<String, Counts>) -> Table {
         ));
     }
     table
+}
+
+/// The signs of life of runs that hung, if there are such runs.
+fn hangs_table(counted: &BTreeMap<String, Counts>) -> Option<Table> {
+    let columns =
+        ["program", "hung runs", "with heartbeats", "finished blocks at the last", "silent before the end, s"];
+    let mut table = Table::new("Hangs", &columns);
+    let hung = counted.iter().filter(|(_, counts)| !counts.hangs.is_empty());
+    table.rows.extend(hung.map(|(name, counts)| {
+        let all = &counts.hangs;
+        let blocks = all.iter().filter_map(|it| it.finished_blocks.map(|blocks| blocks as f64));
+        let silent = all.iter().filter_map(|it| it.silent);
+        vec![
+            Cell::text(name),
+            Cell::Count(all.len() as u64),
+            Cell::Count(all.iter().filter(|it| it.beats > 0).count() as u64),
+            Cell::Text(span(blocks, 0)),
+            Cell::Text(span(silent, 1)),
+        ]
+    }));
+    table.notes.push(
+        "A microbenchmark says each second that its host is alive: a hung run that was silent for less time has a kernel that did not end, one \
+         that was silent for longer a host or a driver that stopped, too."
+            .to_owned(),
+    );
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The least and the greatest of some numbers, each with this number of decimals.
+fn span(numbers: impl Iterator<Item = f64>, decimals: usize) -> String {
+    let ends = numbers.fold(None, |ends: Option<(f64, f64)>, it| {
+        Some(ends.map_or((it, it), |(least, most)| (least.min(it), most.max(it))))
+    });
+    match ends {
+        None => "–".to_owned(),
+        Some((least, most)) if least == most => format!("{least:.decimals$}"),
+        Some((least, most)) => format!("{least:.decimals$} to {most:.decimals$}"),
+    }
 }
 
 fn attributed(counted: &BTreeMap<String, Counts>) -> Table {

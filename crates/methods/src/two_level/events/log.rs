@@ -14,14 +14,18 @@ enum Line {
     },
     BeforeKernel,
     /// The host waits for the kernel.
-    Alive,
+    Alive {
+        finished_blocks: Option<u64>,
+    },
     AfterKernel,
     Mismatch(Mismatch),
     CudaError {
         name: String,
     },
     /// Whoever watches the program ended it, because it took too long.
-    Hang,
+    Hang {
+        silent: Option<f64>,
+    },
     /// The watchdog saw it end without a word.
     Crash,
     /// The user ended it: it tells nothing of the beam.
@@ -65,7 +69,7 @@ pub enum Ended {
 }
 
 /// A run of a microbenchmark.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// The program.
     pub program: String,
@@ -81,8 +85,21 @@ pub struct Run {
     pub mismatches: Vec<Mismatch>,
     /// How many mismatches there were beyond those that were recorded.
     pub unrecorded: u64,
+    /// Its words while its kernel ran.
+    pub heartbeat: Heartbeat,
     /// How it ended.
     pub ended: Ended,
+}
+
+/// Signs of life of a run while its kernel runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Heartbeat {
+    /// How many times the host said that it was alive.
+    pub beats: u64,
+    /// Blocks that had finished, as it said last.
+    pub finished_blocks: Option<u64>,
+    /// Seconds for which the log had been silent when the run was ended for its hang.
+    pub silent: Option<f64>,
 }
 
 /// Values written as `"0x0000000d"`.
@@ -94,7 +111,7 @@ fn words<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error
 }
 
 /// The contents of a log.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     /// The runs, by the order of their starts.
     pub runs: Vec<Run>,
@@ -249,9 +266,13 @@ impl Run {
             Line::Mismatch(mismatch) => self.mismatches.push(mismatch),
             Line::CudaError { name } => self.ended = Ended::Failed(name),
             // A process that stays behind after its error is stopped by the watchdog.
-            Line::Hang | Line::Crash | Line::Stopped | Line::End { .. } if matches!(self.ended, Ended::Failed(_)) => {}
+            Line::Hang { .. } | Line::Crash | Line::Stopped | Line::End { .. }
+                if matches!(self.ended, Ended::Failed(_)) => {}
             Line::Stopped if matches!(self.ended, Ended::Hang | Ended::Crash) => {}
-            Line::Hang => self.ended = Ended::Hang,
+            Line::Hang { silent } => {
+                self.heartbeat.silent = silent.filter(|it| *it >= 0.0);
+                self.ended = Ended::Hang;
+            }
             Line::Crash => self.ended = Ended::Crash,
             Line::Stopped if self.mismatches.is_empty() => self.ended = Ended::Stopped,
             Line::Stopped => self.ended = Ended::Completed,
@@ -259,7 +280,11 @@ impl Run {
                 self.unrecorded = mismatches.unwrap_or(0).saturating_sub(self.mismatches.len() as u64);
                 self.ended = Ended::Completed;
             }
-            Line::Start { .. } | Line::Alive => {}
+            Line::Alive { finished_blocks } => {
+                self.heartbeat.beats += 1;
+                self.heartbeat.finished_blocks = finished_blocks.or(self.heartbeat.finished_blocks);
+            }
+            Line::Start { .. } => {}
         }
         Ok(())
     }
@@ -276,7 +301,7 @@ mod tests {
             "{start}\n{{\"event\":\"before_kernel\"}}\n{{\"event\":\"alive\",\"finished_blocks\":3}}\n{{\"event\":\"mismatch\",\"block\":1,\"thread\":5,\"round\":0,\"values\":[\"0x0d\"],\
              \"computed\":[\"0x05\"]}}\n{{\"event\":\"after_kernel\"}}\n{{\"event\":\"end\",\"mismatches\":1}}\nnoise\n{start}\n\
              {{\"event\":\"before_kernel\"}}\n{{\"event\":\"cuda_error\",\"code\":700,\"name\":\"cudaErrorIllegalAddress\"}}\n{start}\n{start}\n\
-             {{\"event\":\"hang\"}}\n"
+             {{\"event\":\"hang\",\"silent\":7.5}}\n"
         );
         let Log { runs: found, torn, refused, .. } = read(&log);
         assert_eq!((refused, torn, found[0].chain, found[0].unrecorded), (0, 0, Some(41), 0));
@@ -286,6 +311,8 @@ mod tests {
             [&Ended::Completed, &Ended::Failed("cudaErrorIllegalAddress".into()), &Ended::Cut, &Ended::Hang]
         );
         assert_eq!(found[0].mismatches, [Mismatch { block: 1, thread: 5, values: vec![13], computed: vec![5] }]);
+        assert_eq!(found[0].heartbeat, Heartbeat { beats: 1, finished_blocks: Some(3), silent: None });
+        assert_eq!(found[3].heartbeat, Heartbeat { silent: Some(7.5), ..Heartbeat::default() });
         assert_eq!((found[0].threads, found[1].started, found[2].started), (64, true, false));
     }
 

@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 
 use super::super::ipa::IpaTable;
 use super::category::{Bits, Category};
+use super::log::Heartbeat;
 
 /// Events of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// All runs.
     pub runs: u64,
     /// Those that showed something, by what it was.
     pub events: BTreeMap<Category, u64>,
+    /// Those that hung: their signs of life before.
+    pub hangs: Vec<Heartbeat>,
 }
 
 impl Counts {
@@ -26,6 +29,7 @@ impl Counts {
     /// Adds those of another log.
     pub fn add(&mut self, other: &Self) {
         self.runs += other.runs;
+        self.hangs.extend(&other.hangs);
         for (&category, count) in &other.events {
             *self.events.entry(category).or_default() += count;
         }
@@ -146,7 +150,7 @@ mod tests {
     #[test]
     fn counted_events_become_a_table_that_fit_reads() {
         let events = BTreeMap::from([(Category::OneBit, 20), (Category::RandomValue, 5), (Category::Hang, 9)]);
-        let counted = BTreeMap::from([("iadd".to_owned(), Counts { runs: 1000, events })]);
+        let counted = BTreeMap::from([("iadd".to_owned(), Counts { runs: 1000, events, ..Counts::default() })]);
         let of = |value: f64| BTreeMap::from([("iadd".to_owned(), value)]);
         let beam = Beam { flux: 13.0, fluence: of(1e11), issue: of(2.0), multiprocessors: 15 };
         let text = beam.table(&counted).unwrap().unwrap();
@@ -163,7 +167,7 @@ mod tests {
         assert_eq!(Beam { issue: BTreeMap::new(), ..beam.clone() }.table(&counted), Ok(None));
         // A branch has no value, a comparison one bit, and a crash stands for no change of a value.
         let of_program = |name: &str, events: BTreeMap<Category, u64>| {
-            let counted = BTreeMap::from([(name.to_owned(), Counts { runs: 1000, events })]);
+            let counted = BTreeMap::from([(name.to_owned(), Counts { runs: 1000, events, ..Counts::default() })]);
             let of = |value: f64| BTreeMap::from([(name.to_owned(), value)]);
             let beam = Beam { flux: 13.0, fluence: of(1e11), issue: of(2.0), multiprocessors: 15 };
             IpaTable::read(&beam.table(&counted).unwrap().unwrap()).unwrap().instructions.remove(0)
