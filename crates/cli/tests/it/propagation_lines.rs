@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use tempfile::TempDir;
 
-/// What faults of a region did to a variable: faults, those that come to the line, those in which it differs first, at last, ever.
+/// A variable at a line, by the faults of a region: faults, those that come to the line, those in which it differs first, at last, ever.
 #[derive(Debug, Default, PartialEq)]
 struct AtLine {
     counts: [u64; 5],

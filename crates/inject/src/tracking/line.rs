@@ -68,7 +68,7 @@ pub struct LineTracker<'g> {
 /// so that the next run forgets that.
 #[derive(Debug)]
 struct BlockStart {
-    /// What holds memory as it is then, with the version.
+    /// Memory as it is then, at the version.
     pages: Arc<dyn Pages>,
     version: Version,
     /// The first block that is executed.
@@ -94,7 +94,7 @@ impl Pages for BlockStart {
 }
 
 impl CapsuleTarget {
-    /// What looks at lines for many faults: it has memory as it is before a block from the golden index.
+    /// A tracker of many faults at lines: it has memory as it is before a block from the golden index.
     #[must_use]
     pub fn line_tracker(&self) -> LineTracker<'_> {
         let golden = self.golden_run();
@@ -183,7 +183,7 @@ impl<'g> LineTracker<'g> {
     }
 }
 
-/// Whether an instruction may write global memory. Parameters and shared memory are looked at by nobody here.
+/// Whether an instruction may write global memory: arrays are in no other.
 fn stores_globally(facts: &Facts) -> bool {
     facts.stores && facts.access.is_none_or(|access| matches!(access.space, Space::Global | Space::Generic))
 }

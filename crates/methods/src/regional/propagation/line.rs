@@ -14,7 +14,7 @@ use crate::kit::StudyError;
 /// Times that are looked at, at most.
 pub(super) const MOST: usize = 100;
 
-/// What memory is that is looked at.
+/// A sentence on the memory that is looked at.
 pub(super) const WHICH_MEMORY: &str = "Memory is that right before the instruction by which the thread comes to the line, as written by \
      the blocks before its own and by the threads of its own until then.";
 

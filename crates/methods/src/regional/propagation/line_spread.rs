@@ -29,7 +29,7 @@ pub(super) struct LineSpread<'c> {
     counts: Counts,
 }
 
-/// What was seen of all faults.
+/// The faults, counted by how they come to the line.
 #[derive(Default)]
 struct Counts {
     /// By region and the place of the variable.
@@ -52,7 +52,7 @@ struct Counts {
     races: BTreeSet<String>,
 }
 
-/// What faults of a region do to a variable until their threads come to the line.
+/// The state of a variable when the threads with faults of a region come to the line.
 #[derive(Default)]
 struct VariableAtLine {
     /// Faults after whose launch the variable is looked at.
@@ -191,7 +191,7 @@ impl<'c> LineSpread<'c> {
         Ok(counts)
     }
 
-    /// What of each variable differs, by regions in this order.
+    /// The variables, by regions in this order.
     fn rows<'r>(&'r self, regions: &'r [String]) -> impl Iterator<Item = (&'r str, &'r Array, &'r VariableAtLine)> {
         regions.iter().flat_map(move |region| {
             self.arrays.iter().enumerate().filter_map(move |(place, array)| {
