@@ -64,5 +64,7 @@ pub use selection_cycle::{NarrowedWords, SelectionCycle};
 pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;
-pub use tracking::{Array, ArrayAccesses, Arrival, Change, Corruption, Extent, Keep, LineSnapshots, Tracked, Tracker};
+pub use tracking::{
+    Array, ArrayAccesses, Arrival, Change, Corruption, Extent, Keep, LineSnapshots, LineTracker, Tracked, Tracker,
+};
 pub use variables::{CopiedBuffer, Variable, copied_buffers, pointed_at, variables};

@@ -15,6 +15,7 @@ mod mistakes;
 mod networks;
 mod predictions;
 mod propagation;
+mod propagation_lines;
 mod recorded;
 mod regions;
 mod reports;

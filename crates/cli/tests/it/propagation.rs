@@ -371,8 +371,11 @@ fn a_line_within_a_launch_is_one_of_the_kernel_with_the_fault() {
         let answer = run(&["propagation", "mm3", "--fault", fault, "--at", at]);
         assert!(answer.status.code() == Some(1) && stderr(&answer).contains(part), "{}", stderr(&answer));
     }
-    let many = run(&["propagation", "mm3", "--at", "34"]);
-    assert!(stderr(&many).contains("say which with --fault ID"), "{}", stderr(&many));
+    let many = run(&["propagation", "mm3", "--at", "46", "--runs", "5"]);
+    let part = "stop at 46 in mm3_kernel1, mm3_kernel2, mm3_kernel3, the kernels of the faults: no instruction comes from mm3.cu:46";
+    assert!(many.status.code() == Some(1) && stderr(&many).contains(part), "{}", stderr(&many));
+    let drawn = run(&["propagation", "mm3", "--at", "34", "--pictures", "nowhere"]);
+    assert!(stderr(&drawn).contains("say which with --fault ID"), "{}", stderr(&drawn));
     let nowhere = run(&["propagation", "mm3", "--fault", &fault.replace("launch=0", "launch=9"), "--at", "34"]);
     assert!(stderr(&nowhere).contains("find launch 9 of the fault: the capsule has 3"), "{}", stderr(&nowhere));
 }

@@ -11,7 +11,7 @@ mod witness;
 
 pub use accesses::ArrayAccesses;
 pub use array::{Array, Change, Keep};
-pub use line::{Arrival, LineSnapshots};
+pub use line::{Arrival, LineSnapshots, LineTracker};
 pub use measure::{Corruption, Extent};
 
 use crate::delta::Delta;

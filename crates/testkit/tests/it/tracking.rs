@@ -3,7 +3,7 @@
 use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Subject};
 use fault::Fault;
-use inject::{Array, CapsuleTarget, InjectError, Keep, Strategy, variables};
+use inject::{Array, CapsuleTarget, InjectError, Keep, LineSnapshots, Strategy, variables};
 use outcome::End;
 use std::collections::BTreeSet;
 use testkit::kernels::{capsule_of, read};
@@ -26,8 +26,12 @@ fn arrays(target: &CapsuleTarget) -> Vec<Array> {
 }
 
 fn faults(target: &CapsuleTarget, count: u64) -> Vec<Fault> {
+    faults_by(target, count, 11)
+}
+
+fn faults_by(target: &CapsuleTarget, count: u64, seed: u64) -> Vec<Fault> {
     let runs: Vec<RunIndex> = (0..count).map(RunIndex).collect();
-    let sites = target.plan(&runs, &SelectionWords::default(), 11).unwrap();
+    let sites = target.plan(&runs, &SelectionWords::default(), seed).unwrap();
     sites.iter().map(|site| site.fault().unwrap().parse().unwrap()).collect()
 }
 
@@ -121,6 +125,82 @@ fn a_byte_that_is_hit_differs_from_the_instruction_of_the_fault_on_and_nothing_w
     }
     let none = target.line_snapshots(&fault(1_000_000), &all, 40).unwrap();
     assert!(none.arrivals().is_empty() && none.golden_arrivals().is_empty() && !none.is_cut());
+}
+
+/// All that snapshots say of arrays.
+fn told(snapshots: &LineSnapshots, arrays: &[Array]) -> String {
+    let (found, golden) = (snapshots.arrivals(), snapshots.golden_arrivals());
+    let times = 0..found.len().min(golden.len());
+    let corruptions = times.flat_map(|time| arrays.iter().map(move |array| snapshots.corruption(time, array)));
+    let corruptions: Vec<_> = corruptions.collect();
+    let ends = (snapshots.is_cut(), snapshots.is_unfinished());
+    format!("{found:?} {golden:?} {ends:?} {corruptions:?}")
+}
+
+#[test]
+fn memory_within_launches_is_the_same_by_the_golden_index_and_by_the_blocks_before() {
+    let (mut failures, mut differing, mut later) = (Vec::new(), 0, 0);
+    for name in ["atax", "bfs", "gemm", "hotspot", "mm3", "reduce", "srad_v1"] {
+        let target = workload(name);
+        let arrays = arrays(&target);
+        let mut tracker = target.line_tracker();
+        for seed in 0..3 {
+            for (number, fault) in (0..).zip(faults_by(&target, 15, seed)) {
+                // Every fifth instruction is of the line.
+                let program = &target.golden_run().launches()[fault.launch as usize].program;
+                let line = (0..program.instructions.len() as u32).filter(|at| (at + number) % 5 == 0).collect();
+                let one = target.line_snapshots(&fault, &line, 30).unwrap();
+                let many = tracker.snapshots(&fault, &line, 30).unwrap();
+                let [one, many] = [&one, &many].map(|it| told(it, &arrays));
+                differing += u64::from(one.contains("Some"));
+                later += u64::from(fault.cta > 0);
+                if one != many {
+                    failures.push(format!("{name}, {fault}: {one}\n{many}"));
+                }
+            }
+        }
+    }
+    assert!(differing > 50 && later > 100, "{differing} {later}");
+    crate::report("lines within launches", &failures);
+}
+
+#[test]
+fn a_thread_comes_on_from_stores_to_global_memory_alone() {
+    let text = "\
+// buffer out: u32[32] = zero
+// run: k block=32,1,1
+// param: &out
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %d<2>;
+    .shared .align 4 .b8 tile[128];
+    .param .b32 given;
+    mov.u32 %r0, %tid.x;
+    shl.b32 %r1, %r0, 2;
+    mov.u32 %r2, tile;
+    add.u32 %r2, %r2, %r1;
+    st.shared.u32 [%r2], %r0;
+    st.param.b32 [given], %r0;
+    ld.param.u64 %d0, [out];
+    cvt.u64.u32 %d1, %r1;
+    add.u64 %d0, %d0, %d1;
+    st.global.u32 [%d0], %r0;
+    add.u32 %r3, %r0, 1;
+    st.global.u32 [%d0], %r3;
+    ret;
+}
+";
+    let script = read(std::path::Path::new("stores.ptx"), text).unwrap();
+    let target = target(capsule::Capsule::clone(&capsule_of(&script).unwrap())).unwrap();
+    let all: BTreeSet<u32> = (0..target.golden_run().launches()[0].program.instructions.len() as u32).collect();
+    let fault = "isa=ptx,launch=0,cta=0,thread=1,dyn=0,target=dst0,model=flip,bits=0".parse().unwrap();
+    let snapshots = target.line_snapshots(&fault, &all, 9).unwrap();
+    let executed: Vec<u64> = snapshots.golden_arrivals().iter().map(|it| it.executed).collect();
+    assert_eq!(executed, [0, 10, 12]);
 }
 
 #[test]

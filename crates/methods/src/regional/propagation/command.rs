@@ -12,6 +12,7 @@ use super::follow::TrackedRun;
 use super::graph::Graph;
 use super::kept::KeptRuns;
 use super::line::LineTimeline;
+use super::line_spread::LineSpread;
 use super::picture::{pictures, pictures_at};
 use super::rows::Rows;
 use super::show;
@@ -49,7 +50,7 @@ pub(crate) const PROPAGATION: Command = Command {
             "at",
             "FILE:LINE",
             None,
-            "Of that fault: look at variables within its launch too, each time that its thread comes to this line, FILE:LINE or LINE",
+            "Look at variables within launches too, each time that the thread with the fault comes to this line, FILE:LINE or LINE",
         ),
         CommandOption::any(
             "pictures",
@@ -153,11 +154,6 @@ fn of_many(request: &Request, followed: &FollowedArrays, campaigns: &mut Campaig
             "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
         ));
     }
-    if request.options.has("at") {
-        return Err(StudyError::Words(
-            "look at a line for many faults: say which with --fault ID, for example one of --rows".to_owned(),
-        ));
-    }
     let (settings, files) = if regions_are_said(request)? {
         settings(request)?
     } else {
@@ -174,6 +170,8 @@ fn of_many(request: &Request, followed: &FollowedArrays, campaigns: &mut Campaig
     let method = Regional::new(&request.capsule, &words)?;
     let runs: Vec<RunIndex> = (0..method.runs(runs_of_region(request)?)).map(RunIndex).collect();
     let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
+    let at: Option<String> = request.options.get("at")?;
+    let mut line = at.map(|at| LineSpread::of(&request.capsule, arrays, &sites, &at)).transpose()?;
     let kernels = kernels(request);
     let accesses = request.capsule.array_accesses(arrays);
     let always: Vec<usize> = (0..arrays.len()).filter(|&place| arrays[place].launches.is_none()).collect();
@@ -183,13 +181,19 @@ fn of_many(request: &Request, followed: &FollowedArrays, campaigns: &mut Campaig
         let region = region_of(&sites[it.run]);
         spread.add(region, &it, arrays.len());
         graph.add(&it, &kernels, &accesses, &always);
+        line.iter_mut().filter(|_| it.class().has_landed()).for_each(|line| line.add(region, it.run));
         if wants_rows {
             rows.add(region, sites[it.run].fault().unwrap_or_default(), &it, &kernels, arrays);
         }
     };
     let jobs = campaigns.workers();
     KeptRuns::open(&campaigns.dir, &request.capsule, followed)?.follow(&sites, jobs, campaigns.stop, &mut see)?;
-    let (json, study) = show::spread(request.capsule.name(), method.regions(), followed, &spread, &graph);
+    let (mut json, mut study) = show::spread(request.capsule.name(), method.regions(), followed, &spread, &graph);
+    if let Some(line) = &mut line {
+        line.look(jobs, campaigns.stop)?;
+        json["at"] = line.document(method.regions());
+        study.tables.push(line.table(method.regions()));
+    }
     let mut files = Vec::new();
     if let Some(path) = request.options.get::<PathBuf>("rows")? {
         files.push((path, rows.text().map_err(StudyError::Words)?));

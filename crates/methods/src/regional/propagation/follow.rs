@@ -59,24 +59,48 @@ pub fn follow(
     stop: &AtomicBool,
     see: &mut (dyn FnMut(TrackedRun) + Send),
 ) -> Result<(), StudyError> {
-    let (next, see) = (AtomicUsize::new(0), Mutex::new(see));
+    let see = Mutex::new(see);
     let criteria = capsule.criteria();
     let launches = capsule.golden_run().launches().len();
-    let work = || -> Result<(), StudyError> {
-        let mut tracker = capsule.tracker(Strategy::Auto, arrays);
+    for_each(
+        sites,
+        jobs,
+        stop,
+        || capsule.tracker(Strategy::Auto, arrays),
+        |tracker, run, site| {
+            let fault = fault_of(site).map_err(|error| StudyError::Words(error.to_string()))?;
+            let it = one(tracker, launches, run, &fault, &|seen| classify(seen, &criteria))?;
+            see.lock().unwrap_or_else(PoisonError::into_inner)(it);
+            Ok(())
+        },
+    )
+}
+
+/// Does work for each of these, with its number, on all cores and in any order; each worker has something of its own.
+///
+/// # Errors
+/// The first of the work, or if it is stopped.
+pub(super) fn for_each<T: Sync, W>(
+    all: &[T],
+    jobs: usize,
+    stop: &AtomicBool,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, usize, &T) -> Result<(), StudyError> + Sync,
+) -> Result<(), StudyError> {
+    let next = AtomicUsize::new(0);
+    let run = || -> Result<(), StudyError> {
+        let mut worker = worker();
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err(StudyError::Interrupted);
             }
-            let run = next.fetch_add(1, Ordering::Relaxed);
-            let Some(site) = sites.get(run) else { return Ok(()) };
-            let fault = fault_of(site).map_err(|error| StudyError::Words(error.to_string()))?;
-            let it = one(&mut tracker, launches, run, &fault, &|seen| classify(seen, &criteria))?;
-            see.lock().unwrap_or_else(PoisonError::into_inner)(it);
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(it) = all.get(number) else { return Ok(()) };
+            work(&mut worker, number, it)?;
         }
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs.clamp(1, sites.len().max(1))).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..jobs.clamp(1, all.len().max(1))).map(|_| scope.spawn(run)).collect();
         workers.into_iter().try_for_each(|worker| match worker.join() {
             Ok(ended) => ended,
             Err(panic) => std::panic::resume_unwind(panic),

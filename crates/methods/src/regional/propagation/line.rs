@@ -7,18 +7,24 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use study::{Cell, Table};
 
+use super::place::LinePlace;
 use super::show::{finite, number};
 use crate::kit::StudyError;
-use crate::regional::copies::is_file;
-use crate::regional::diagnosis::{sources, without_instructions};
 
 /// Times that are looked at, at most.
-const MOST: usize = 100;
+pub(super) const MOST: usize = 100;
+
+/// A sentence on the memory that is looked at.
+pub(super) const WHICH_MEMORY: &str = "Memory is that right before the instruction by which the thread comes to the line, as written by \
+     the blocks before its own and by the threads of its own until then.";
 
 /// A fault at a line.
 pub(super) struct LineTimeline<'c> {
-    snapshots: LineSnapshots<'c>,
-    arrays: &'c [Array],
+    snapshots: LineSnapshots,
+    /// The arrays that are compared: those that are looked at after this launch.
+    arrays: Vec<&'c Array>,
+    /// The names of the others.
+    unseen: Vec<&'c str>,
     /// The line, `FILE:LINE`.
     pub(super) place: String,
     /// The first words of the table.
@@ -42,24 +48,17 @@ impl<'c> LineTimeline<'c> {
         at: &str,
     ) -> Result<Self, StudyError> {
         let launch = locate(capsule.golden_run(), fault).map_err(|error| StudyError::Words(error.to_string()))?;
-        let kernel = base_name(&launch.program.name);
-        let places: BTreeSet<(String, u32)> =
-            sources(&launch.program).map(|(_, path, line)| (path.to_owned(), line)).collect();
-        // The first instruction is of the kernel itself, by its outermost place.
-        let first = sources(&launch.program).next().map_or(0, |(at, ..)| at);
-        let own = sources(&launch.program).take_while(|(at, ..)| *at == first).last().map_or("", |(_, path, _)| path);
-        let (file, line) = named(at, &places, own)?;
-        let place = format!("{}:{line}", file.rsplit('/').next().unwrap_or_default());
-        if let Some(why) = without_instructions(&places, &file, [line, line], &place) {
-            return Err(StudyError::Words(format!("stop at {at} in {kernel}, the kernel of the fault: {why}")));
-        }
-        let on_line = |(_, path, of): &(usize, &str, u32)| is_file(path, &file) && *of == line;
-        let instructions: BTreeSet<u32> = sources(&launch.program).filter(on_line).map(|(at, ..)| at as u32).collect();
+        let place = LinePlace::of(capsule.golden_run(), &BTreeSet::from([fault.launch]), at)?;
+        let none = BTreeSet::new();
+        let instructions = place.instructions(fault.launch).unwrap_or(&none);
         let snapshots =
-            capsule.line_snapshots(fault, &instructions, MOST).map_err(|error| TargetError::from_error(&error))?;
+            capsule.line_snapshots(fault, instructions, MOST).map_err(|error| TargetError::from_error(&error))?;
         let races = capsule.golden_run().races().iter().any(|race| race.kernel == launch.program.name);
-        let title = format!("{place} in {kernel}, thread {} of block {}", fault.thread, fault.cta);
-        Ok(Self { snapshots, arrays, place, title, races })
+        let kernel = base_name(&launch.program.name);
+        let title = format!("{} in {kernel}, thread {} of block {}", place.name, fault.thread, fault.cta);
+        let (arrays, others): (Vec<_>, Vec<_>) = arrays.iter().partition(|it| it.is_seen_after(fault.launch));
+        let unseen = others.into_iter().map(|it| it.name.as_str()).collect();
+        Ok(Self { snapshots, arrays, unseen, place: place.name, title, races })
     }
 
     /// How many times both runs have.
@@ -69,11 +68,12 @@ impl<'c> LineTimeline<'c> {
 
     /// The arrays that differ at a time that both runs have.
     fn corruptions(&self, time: usize) -> Vec<(&Array, Corruption)> {
-        self.arrays.iter().filter_map(|array| Some((array, self.snapshots.corruption(time, array)?))).collect()
+        self.arrays.iter().filter_map(|&array| Some((array, self.snapshots.corruption(time, array)?))).collect()
     }
 
-    /// The values of an array at each time that both runs have, if it differs at one.
+    /// The values of an array at each time that both runs have, if it is compared and differs at one.
     pub(super) fn frames(&self, array: &Array) -> Option<impl Fn(usize) -> ValuesFrame> {
+        self.arrays.contains(&array).then_some(())?;
         (0..self.times()).any(|time| self.snapshots.corruption(time, array).is_some()).then_some(())?;
         let place = &self.place;
         Some(move |time| {
@@ -158,11 +158,10 @@ impl<'c> LineTimeline<'c> {
             "With the fault its block waits for another one, or goes on for longer than is waited for; times after that are not seen."
                 .to_owned(),
         );
+        note(!found.is_empty(), WHICH_MEMORY.to_owned());
         note(
-            !found.is_empty(),
-            "Memory is that right before the instruction by which the thread comes to the line, as written by the blocks before its own and by \
-             the threads of its own until then."
-                .to_owned(),
+            !self.unseen.is_empty(),
+            format!("Not compared, as looked at after other launches only: {}.", self.unseen.join(", ")),
         );
         note(
             self.races,
@@ -203,50 +202,8 @@ impl<'c> LineTimeline<'c> {
             "golden_times": golden.len(),
             "cut": self.snapshots.is_cut(),
             "unfinished": self.snapshots.is_unfinished(),
+            "not_compared": self.unseen,
             "races": self.races,
         })
-    }
-}
-
-/// The file and the line that are named; without a file, that which has the line among these places, or else `own`.
-fn named(at: &str, places: &BTreeSet<(String, u32)>, own: &str) -> Result<(String, u32), StudyError> {
-    let (file, line) = at.rsplit_once(':').map_or((None, at), |(file, line)| (Some(file), line));
-    let line: Option<u32> = line.parse().ok().filter(|&line| line > 0);
-    let Some(line) = line.filter(|_| file != Some("")) else {
-        return Err(StudyError::Words(format!("stop at `{at}`: expected FILE:LINE or LINE, a line from 1 on")));
-    };
-    if let Some(file) = file {
-        return Ok((file.to_owned(), line));
-    }
-    let files: Vec<&str> = places.iter().filter(|(_, of)| *of == line).map(|(path, _)| path.as_str()).collect();
-    match files[..] {
-        [] => Ok((own.to_owned(), line)),
-        [file] => Ok((file.to_owned(), line)),
-        _ => Err(StudyError::Words(format!(
-            "stop at line {line}: {} have one; say which with FILE:{line}",
-            files.join(" and ")
-        ))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_without_a_file_is_of_the_file_that_has_it() {
-        let places = BTreeSet::from([("/a/k.cu", 3), ("/a/k.cu", 7), ("/a/k.cuh", 7), ("/a/k.cuh", 9)]);
-        let places = places.into_iter().map(|(path, line)| (path.to_owned(), line)).collect();
-        let named = |at| named(at, &places, "/a/k.cu").map_err(|error| error.to_string());
-        let found = |file: &str, line| Ok((file.to_owned(), line));
-        assert_eq!(named("3"), found("/a/k.cu", 3));
-        assert_eq!(named("9"), found("/a/k.cuh", 9));
-        assert_eq!(named("5"), found("/a/k.cu", 5));
-        assert_eq!(named("k.cuh:7"), found("k.cuh", 7));
-        let several = named("7").unwrap_err();
-        assert!(several.contains("/a/k.cu and /a/k.cuh have one; say which with FILE:7"), "{several}");
-        for at in ["", ":3", "k.cu:", "0", "-1", "3-4", "k.cu"] {
-            assert!(named(at).unwrap_err().contains("expected FILE:LINE or LINE"), "{at}");
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! Where errors go: which variables are corrupted after which launches, how many of their elements, how far.
 //!
 //! Section 3.3 of the paper stops the application at lines and dumps memory; here every launch of every run is looked at, while
-//! only what a fault changes is executed, and of one fault also a line within its launch.
+//! only what a fault changes is executed, and also a line within the launches of faults.
 //!
 //! ```text
 //! declared variables ─▶ arrays ─┐
 //! sites or a fault map ─────────┴▶ follow (runs on all cores, kept) ─▶ Spread: by region and variable · by kernel (graph) · rows
+//!     with a line ──────────────▶ LineSpread: by region and variable, when threads with faults come to the line
 //! one fault ──┬──────────────────▶ course: launch by launch ─▶ pictures
 //!             └──────────────────▶ line: each time that its thread comes to a line ─▶ pictures
 //! ```
@@ -16,7 +17,9 @@ mod follow;
 mod graph;
 mod kept;
 mod line;
+mod line_spread;
 mod picture;
+mod place;
 mod rows;
 mod show;
 mod spread;
