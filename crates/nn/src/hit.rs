@@ -16,7 +16,16 @@ pub enum LayerOperand {
 }
 
 /// The words of inputs; no layer has more.
-pub(crate) const INPUTS: [&str; 8] = ["in", "in2", "in3", "in4", "in5", "in6", "in7", "in8"];
+#[rustfmt::skip]
+pub(crate) const INPUTS: [&str; 64] = [
+    "in", "in2", "in3", "in4", "in5", "in6", "in7", "in8", "in9", "in10",
+    "in11", "in12", "in13", "in14", "in15", "in16", "in17", "in18", "in19", "in20",
+    "in21", "in22", "in23", "in24", "in25", "in26", "in27", "in28", "in29", "in30",
+    "in31", "in32", "in33", "in34", "in35", "in36", "in37", "in38", "in39", "in40",
+    "in41", "in42", "in43", "in44", "in45", "in46", "in47", "in48", "in49", "in50",
+    "in51", "in52", "in53", "in54", "in55", "in56", "in57", "in58", "in59", "in60",
+    "in61", "in62", "in63", "in64",
+];
 
 /// One element, and what happens to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use campaign::{SelectionWords, Site, TargetError, TargetSystem};
 
 use crate::bundled::{BundledError, NETWORKS, unknown};
-use crate::file::{FileError, is_float, read_float, read_network};
+use crate::file::{FileError, is_float, read_float, read_network, with_external_data};
 use crate::float::{FloatTarget, FloatTargetError, ValueFormat};
 use crate::hit::LayerOperand;
 use crate::idx::{IdxError, images, shown};
@@ -143,7 +143,7 @@ impl NetworkSource {
         let bundled = NETWORKS.iter().find(|bundled| bundled.name == self.network);
         let of_file = || match bundled {
             Some(bundled) => bundled.file.is_none(),
-            None => std::fs::read(&self.network).is_ok_and(|bytes| is_float(&bytes)),
+            None => self.file().is_ok_and(|bytes| is_float(&bytes)),
         };
         self.format.or_else(|| of_file().then(ValueFormat::default))
     }
@@ -176,7 +176,7 @@ impl NetworkSource {
             }
             (None, None) => return Err(SourceError::NoImages { path: path.to_owned() }),
             (None, Some(_)) => {
-                bytes = read(path)?;
+                bytes = self.file()?;
                 (path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("network"), &bytes)
             }
         };
@@ -307,14 +307,19 @@ impl OpenedNetwork {
 }
 
 impl NetworkSource {
-    /// The bytes of its ONNX file, in INT8 of a bundled one.
+    /// The bytes of its ONNX file, in INT8 of a bundled one; with constants that lie in files beside it.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn file(&self) -> Result<Vec<u8>, SourceError> {
         match NETWORKS.iter().find(|bundled| bundled.name == self.network) {
             Some(bundled) => Ok(bundled.integers()?.to_vec()),
-            None => read(Path::new(&self.network)),
+            None => {
+                let path = Path::new(&self.network);
+                let folder = path.parent().unwrap_or(Path::new(""));
+                let of_file = |source| SourceError::Network { path: path.to_owned(), source };
+                with_external_data(read(path)?, folder).map_err(of_file)
+            }
         }
     }
 }

@@ -53,9 +53,12 @@ impl<'f> Constants<'f> {
         Self(constants)
     }
 
-    /// Takes a number of floating point as another constant.
-    pub(super) fn insert(&mut self, name: &'f str, number: f32) {
-        self.0.insert(name, Cow::Owned(one(number)));
+    /// Takes numbers of floating point as another constant of these sizes.
+    pub(super) fn insert(&mut self, name: &'f str, dims: &[usize], numbers: Vec<f32>) {
+        let dims = dims.iter().map(|&size| size as i64).collect();
+        let tensor =
+            TensorProto { data_type: Some(DataType::FLOAT), dims, float_data: numbers, ..TensorProto::default() };
+        self.0.insert(name, Cow::Owned(tensor));
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -71,7 +74,10 @@ impl<'f> Constants<'f> {
             return Err(content(place(), format!("expected the type {expected}, found {found}")));
         }
         if tensor.data_location == Some(DataLocation::EXTERNAL) {
-            return Err(content(place(), "it lies in another file; put all data into one"));
+            return Err(content(
+                place(),
+                "a node makes it, and its data lie in another file; expected such of initializers alone",
+            ));
         }
         let dims: Option<Vec<usize>> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect();
         let dims = dims.ok_or_else(|| content(place(), format!("expected sizes from 0, found {:?}", tensor.dims)))?;

@@ -2,9 +2,9 @@
 
 use rten_onnx::onnx::NodeProto;
 
+use super::attributes::{Attributes, MOST};
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
-use super::node::{Attributes, MOST};
 use super::order::Order;
 use crate::float::{Activation, ActivationFunction, FloatOperator};
 
@@ -258,7 +258,7 @@ impl FloatReading<'_> {
 }
 
 /// The elements of a constant for each element of a tensor of these sizes; none if it does not fit, or makes more of it.
-fn spread(dims: &[usize], values: &[f32], to: &[usize]) -> Option<Vec<f32>> {
+pub(super) fn spread(dims: &[usize], values: &[f32], to: &[usize]) -> Option<Vec<f32>> {
     let missing = to.len().checked_sub(dims.len())?;
     let mut steps = vec![0; to.len()];
     let mut step = 1;

@@ -25,7 +25,7 @@ pub(super) const OPERATORS: [&str; 9] = [
 pub(super) const CONSTANT: &str = "Constant";
 
 /// The operators on floating point that are read, besides those of [`ActivationFunction`].
-const FLOAT_OPERATORS: [&str; 26] = [
+const FLOAT_OPERATORS: [&str; 30] = [
     "Conv",
     "Gemm",
     "MatMul",
@@ -51,6 +51,10 @@ const FLOAT_OPERATORS: [&str; 26] = [
     "Cast",
     "Mod",
     "Sqrt",
+    "ConstantOfShape",
+    "Equal",
+    "Where",
+    "Expand",
     CONSTANT,
 ];
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
+use super::attributes::Attributes;
 use super::constants::{Constants, Integers};
 use super::error::{CONSTANT, FileError, content, float_operators, node_name, unknown};
-use super::node::Attributes;
 use super::order::{Order, image_dims};
 use super::reading::input_of;
 use super::wire;
@@ -17,7 +17,7 @@ use crate::network::NetworkError;
 use crate::operator::{Axes, Shape};
 
 /// The attributes that are read.
-const ATTRIBUTES: [&str; 30] = [
+const ATTRIBUTES: [&str; 31] = [
     "allowzero",
     "alpha",
     "approximate",
@@ -36,6 +36,7 @@ const ATTRIBUTES: [&str; 30] = [
     "min",
     "mode",
     "momentum",
+    "noop_with_empty_axes",
     "num_outputs",
     "pads",
     "perm",

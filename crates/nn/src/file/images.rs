@@ -2,12 +2,12 @@
 
 use rten_onnx::onnx::NodeProto;
 
+use super::attributes::Attributes;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
-use super::node::Attributes;
 use super::order::{axis_of, by_tap, sized};
 use super::views::MOVED;
-use crate::float::{FloatConv, FloatOperator, Rearrangement};
+use crate::float::{CONSTANT, FloatConv, FloatOperator, Rearrangement};
 use crate::operator::{AveragePool, Shape, Window};
 
 impl FloatReading<'_> {
@@ -104,27 +104,22 @@ impl FloatReading<'_> {
         Ok(())
     }
 
-    /// The channels of images or of rows one after the other; along other axes a layer that moves elements.
+    /// The channels of images or of rows one after the other; along other axes, or with constants, a layer that moves elements.
     pub(super) fn concat(
         &mut self,
         node: &NodeProto,
         name: String,
         attributes: &Attributes<'_>,
     ) -> Result<(), FileError> {
+        if node.input.iter().any(|input| self.constants.has(input)) {
+            return self.concat_moved(node, name, attributes);
+        }
         let reads = (0..node.input.len()).map(|which| self.source(node, which, attributes));
         let reads = reads.collect::<Result<Vec<_>, FileError>>()?;
         let Some(first) = reads.first() else { return Err(content(&attributes.1, "it has no inputs")) };
-        let (rank, said) = (first.dims.len(), attributes.number("axis", 1));
-        let axis = axis_of(said, rank);
-        let fits = |axis: usize, read: &Read| {
-            read.dims.len() == rank && (0..rank).all(|at| at == axis || read.dims[at] == first.dims[at])
-        };
-        let Some(axis) = axis.filter(|&axis| reads.iter().all(|read| fits(axis, read))) else {
-            let dims: Vec<_> = reads.iter().map(|read| &read.dims).collect();
-            return Err(content(&attributes.1, format!("it joins {dims:?} along the axis {said}")));
-        };
-        let mut dims = first.dims.clone();
-        dims[axis] = reads.iter().map(|read| read.dims[axis]).sum();
+        let sizes: Vec<&[usize]> = reads.iter().map(|read| &read.dims[..]).collect();
+        let (axis, dims) = joined_sizes(&sizes, attributes)?;
+        let rank = dims.len();
         if rank == 4 && axis == 1 && first.dims[0] == 1 && reads.iter().all(|read| self.is_image(read)) {
             let inputs = (0..reads.len()).map(|which| Ok(self.image(node, which, attributes)?.tensor));
             let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
@@ -132,24 +127,59 @@ impl FloatReading<'_> {
             self.keep_image(node, name, FloatOperator::Concat, inputs, shape);
             return Ok(());
         }
-        let inputs = (0..reads.len()).map(|which| Ok(self.plain(node, which, attributes)?.tensor));
-        let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
         if axis + 1 == rank {
+            let inputs = (0..reads.len()).map(|which| Ok(self.plain(node, which, attributes)?.tensor));
+            let inputs = inputs.collect::<Result<Vec<_>, FileError>>()?;
             return self.keep_sized(node, name, FloatOperator::Concat, inputs, dims, attributes);
         }
+        self.concat_moved(node, name, attributes)
+    }
+
+    /// A layer that moves the elements of tensors and of constants one after the other.
+    fn concat_moved(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let (mut inputs, mut constants, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        for (which, input) in node.input.iter().enumerate() {
+            if self.constants.has(input) {
+                let (dims, values) = self.constants.finite(input)?;
+                self.take(&dims, size_of::<f32>())?;
+                parts.push((dims, CONSTANT, constants.len()));
+                constants.extend(values);
+            } else {
+                let read = self.plain(node, which, attributes)?;
+                parts.push((read.dims, inputs.len() as u32, 0));
+                inputs.push(read.tensor);
+            }
+        }
+        let sizes: Vec<&[usize]> = parts.iter().map(|(dims, ..)| &dims[..]).collect();
+        let (axis, dims) = joined_sizes(&sizes, attributes)?;
         self.take(&dims, MOVED)?;
         let outer: usize = dims[..axis].iter().product();
         let mut origins = Vec::new();
         for part in 0..outer {
-            for (which, read) in reads.iter().enumerate() {
-                let count: usize = read.dims[axis..].iter().product();
-                origins.extend((part * count..(part + 1) * count).map(|element| [which as u32, element as u32]));
+            for (dims, which, first) in &parts {
+                let count: usize = dims[axis..].iter().product();
+                let elements = first + part * count..first + (part + 1) * count;
+                origins.extend(elements.map(|element| [*which, element as u32]));
             }
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&input| self.tensors[input].shape).collect();
         let to = sized(&dims).map(|tensor| tensor.shape);
-        let moved = to.and_then(|to| Rearrangement::new(origins, &shapes, to));
+        let moved = to.and_then(|to| Rearrangement::new(origins, constants, &shapes, to));
         let moved = moved.ok_or_else(|| content(&attributes.1, format!("it makes {dims:?} elements")))?;
         self.keep_sized(node, name, FloatOperator::Rearrange(moved), inputs, dims, attributes)
     }
+}
+
+/// The axis along which tensors of these sizes are joined, and the sizes of what is made.
+fn joined_sizes(sizes: &[&[usize]], attributes: &Attributes<'_>) -> Result<(usize, Vec<usize>), FileError> {
+    let said = attributes.number("axis", 1);
+    let first = sizes.first().copied().unwrap_or_default();
+    let rank = first.len();
+    let fits =
+        |axis: usize, dims: &[usize]| dims.len() == rank && (0..rank).all(|at| at == axis || dims[at] == first[at]);
+    let axis = axis_of(said, rank).filter(|&axis| sizes.iter().all(|dims| fits(axis, dims)));
+    let axis = axis.ok_or_else(|| content(&attributes.1, format!("it joins {sizes:?} along the axis {said}")))?;
+    let mut dims = first.to_vec();
+    dims[axis] = sizes.iter().map(|dims| dims[axis]).sum();
+    Ok((axis, dims))
 }

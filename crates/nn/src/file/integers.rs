@@ -1,14 +1,21 @@
 //! Whole numbers that nodes compute of the sizes of tensors, such as the shape of a Reshape; sizes are known, and so are they.
 
-use rten_onnx::onnx::NodeProto;
+use rten_onnx::onnx::{NodeProto, TensorProto};
 
 use super::constants::Integers;
+use super::elementwise::spread;
 use super::error::FileError;
 use super::float::{FloatReading, Read};
 use super::order::axis_of;
 
 /// The operators that move whole numbers, besides Concat, Gather and Slice.
 const SAME: [&str; 5] = ["Unsqueeze", "Squeeze", "Cast", "Identity", "Reshape"];
+
+/// Operators on whole numbers alone, which may all be constants.
+const FOLDED: [&str; 4] = ["Mod", "ConstantOfShape", "Equal", "Where"];
+
+/// The most elements that a constant is made to have.
+const MOST: usize = 1 << 26;
 
 impl<'f> FloatReading<'f> {
     /// Whole numbers that are a constant or computed of sizes.
@@ -26,13 +33,19 @@ impl<'f> FloatReading<'f> {
     pub(super) fn fold(&mut self, node: &'f NodeProto) -> bool {
         let operator = node.op_type.as_deref().unwrap_or_default();
         if let (Some(number), Some(output)) = (self.real(operator, node), node.output.first()) {
-            self.constants.insert(output, number);
+            self.constants.insert(output, &[], vec![number]);
+            return true;
+        }
+        if operator == "Expand"
+            && let (Some((dims, numbers)), Some(output)) = (self.expanded(node), node.output.first())
+        {
+            self.constants.insert(output, &dims, numbers);
             return true;
         }
         let found = if operator == "Shape" {
             let read = node.input.first().and_then(|input| self.known.get(input));
             read.filter(|_| node.attribute.is_empty()).and_then(whole_sizes)
-        } else if operator == "Mod" || node.input.iter().any(|input| self.integers.contains_key(input)) {
+        } else if FOLDED.contains(&operator) || node.input.iter().any(|input| self.integers.contains_key(input)) {
             self.made_of_integers(operator, node)
         } else {
             None
@@ -71,6 +84,22 @@ impl<'f> FloatReading<'f> {
         }
     }
 
+    /// A constant that is repeated along some of its axes.
+    fn expanded(&self, node: &NodeProto) -> Option<(Vec<usize>, Vec<f32>)> {
+        let (dims, numbers) = self.constants.finite(node.input.first()?).ok()?;
+        let said = self.longs(node.input.get(1)?).ok()?;
+        let rank = dims.len().max(said.len());
+        let size = |at: usize| {
+            let own = (at + dims.len()).checked_sub(rank).map_or(1, |at| dims[at]);
+            let said = (at + said.len()).checked_sub(rank).map_or(Some(1), |at| usize::try_from(said[at]).ok());
+            Some(if own == 1 { said? } else { own })
+        };
+        let to: Vec<usize> = (0..rank).map(size).collect::<Option<_>>()?;
+        let count = to.iter().try_fold(1_usize, |all, &size| all.checked_mul(size))?;
+        let numbers = (count <= MOST).then(|| spread(&dims, &numbers, &to))??;
+        Some((to, numbers))
+    }
+
     fn made_of_integers(&self, operator: &str, node: &NodeProto) -> Option<Integers> {
         let is_same = SAME.contains(&operator);
         // Axes of another type count for nothing.
@@ -107,6 +136,20 @@ impl<'f> FloatReading<'f> {
                 };
                 first.get(bound(1)?..bound(2)?).map(|numbers| list(numbers.to_vec()))
             }
+            "ConstantOfShape" => {
+                let &[count @ 0..1024] = &first[..] else { return None };
+                let value = node.attribute.iter().find(|attribute| attribute.name.as_deref() == Some("value"));
+                let value = value.map(|it| it.t.as_ref().and_then(long)).unwrap_or(Some(0))?;
+                Some(list(vec![value; count as usize]))
+            }
+            "Equal" => pair(|a, b| Some(i64::from(a == b))),
+            "Where" => {
+                let [(_, are), (_, some), (_, others)] = &inputs[..] else { return None };
+                let count = are.len().max(some.len()).max(others.len());
+                let at = |numbers: &[i64], at: usize| numbers.get(if numbers.len() == 1 { 0 } else { at }).copied();
+                let each = |number| at(if at(are, number)? != 0 { some } else { others }, number);
+                Some(list((0..count).map(each).collect::<Option<_>>()?))
+            }
             "Add" => pair(i64::checked_add),
             "Sub" => pair(i64::checked_sub),
             "Mul" => pair(i64::checked_mul),
@@ -133,6 +176,15 @@ impl<'f> FloatReading<'f> {
             }
             _ => None,
         }
+    }
+}
+
+/// The only whole number of a tensor.
+fn long(tensor: &TensorProto) -> Option<i64> {
+    match (tensor.int64_data.as_slice(), &tensor.raw_data) {
+        (&[number], _) => Some(number),
+        (_, Some(data)) => data.borrow().as_slice().try_into().ok().map(i64::from_le_bytes),
+        _ => None,
     }
 }
 

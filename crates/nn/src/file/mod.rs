@@ -1,9 +1,11 @@
 //! Networks from ONNX files whose operators compute with integers: in the form QOperator, or in the form QDQ, which is fused to it.
 
+mod attributes;
 mod constants;
 mod duplicates;
 mod elementwise;
 mod error;
+mod external;
 mod float;
 mod images;
 mod integers;
@@ -25,6 +27,7 @@ use error::{OPERATORS, content, unknown};
 use reading::{Reading, read_graph, reads_floats};
 
 pub use error::FileError;
+pub use external::with_external_data;
 pub use float::{is_float, read_float};
 
 /// Reads a network.

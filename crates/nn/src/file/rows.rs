@@ -2,9 +2,9 @@
 
 use rten_onnx::onnx::NodeProto;
 
+use super::attributes::Attributes;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
-use super::node::Attributes;
 use super::order::{Order, axis_of, sized};
 use crate::float::{FloatConv, FloatOperator, FloatTensor, LayerNorm};
 use crate::operator::{Axes, Shape, Window};
@@ -132,6 +132,7 @@ impl FloatReading<'_> {
         attributes: &Attributes<'_>,
     ) -> Result<(), FileError> {
         let read = self.source(node, 0, attributes)?;
+        attributes.expect("noop_with_empty_axes", 0)?;
         let said = self.axes(node, attributes)?.unwrap_or_default();
         let axes: Option<Vec<_>> = said.iter().map(|&axis| axis_of(axis, read.dims.len())).collect();
         let mut axes = axes.unwrap_or_default();

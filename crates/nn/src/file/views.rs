@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use rten_onnx::onnx::NodeProto;
 
+use super::attributes::Attributes;
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
-use super::node::Attributes;
 use super::order::{Order, axis_of, sized};
 use crate::float::{FloatLayer, FloatOperator, FloatTensor, Rearrangement};
 use crate::operator::{Axes, Shape};
@@ -142,7 +142,7 @@ impl FloatReading<'_> {
             (Order::Plain, elements.into_iter().map(|element| [0, element]).collect())
         };
         let from = self.tensors[read.tensor].shape;
-        let moved = Rearrangement::new(origins, &[from], tensor.shape);
+        let moved = Rearrangement::new(origins, Vec::new(), &[from], tensor.shape);
         let moved = moved.ok_or_else(|| content(&attributes.1, format!("`{input}` has no elements")))?;
         let (name, opcode) = match &read.maker {
             Some((name, opcode)) => (name.clone(), opcode.clone()),
@@ -209,10 +209,11 @@ impl FloatReading<'_> {
                 vec![first, all / first]
             }
             Some("Reshape") => {
-                attributes.expect("allowzero", 0)?;
+                // A tensor of which a size is 0 has no elements, and does not occur here.
+                let copies = attributes.number("allowzero", 0) == 0;
                 let said = self.longs(node.input.get(1).map_or("", String::as_str))?;
                 let size = |(at, &size): (usize, &i64)| match size {
-                    0 => from.get(at).copied(),
+                    0 if copies => from.get(at).copied(),
                     -1 => Some(1),
                     _ => usize::try_from(size).ok().filter(|size| all.is_multiple_of(*size)),
                 };

@@ -20,6 +20,6 @@ pub use activation::{Activation, ActivationFunction};
 pub use format::{BitField, ValueFormat};
 pub(crate) use network::MOST;
 pub use network::{FloatConv, FloatLayer, FloatNetwork, FloatOperator, FloatTensor, LayerNorm};
-pub use rearrangement::Rearrangement;
+pub use rearrangement::{CONSTANT, Rearrangement};
 pub use run::{FloatDelta, FloatRun, float_forward};
 pub use target::{FloatTarget, FloatTargetError};

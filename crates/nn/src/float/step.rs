@@ -101,7 +101,8 @@ impl<'a> FloatStep<'a> {
             FloatOperator::Rearrange(moved) => {
                 let origins = moved.of_position(at, self.to.channels);
                 for (made, &[input, element]) in out.iter_mut().zip(origins) {
-                    *made = self.inputs[input as usize].1[element as usize];
+                    let values = self.inputs.get(input as usize).map_or(moved.constants(), |(_, values)| &values[..]);
+                    *made = values[element as usize];
                 }
             }
             FloatOperator::AddConstant(summands) => {

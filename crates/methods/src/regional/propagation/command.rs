@@ -142,6 +142,9 @@ fn of_one(request: &Request, followed: &FollowedArrays, id: &str) -> Result<Answ
             Some(line) => pictures_at(line, &followed.arrays, &fault),
             None => pictures(&course, &kernels),
         };
+        if drawn.is_empty() {
+            study.tables[0].notes.push("No picture is drawn: every followed variable is as without the fault.".to_owned());
+        }
         shown.extend(drawn.into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
     Ok(Answer { json, study, files: Vec::new(), pictures: shown, sheets: Vec::new() })

@@ -15,7 +15,7 @@ const MOST: usize = 512;
 /// Frames of a picture, at most.
 const FRAMES: u64 = 200;
 
-/// Elements in all frames of a picture, about, at most; of arrays that have more there is one frame.
+/// Elements in all frames of a picture, about, at most: of large arrays there are fewer frames, and the title says how many.
 const ELEMENTS: u64 = 1 << 26;
 
 /// How much of the range of brightness the smallest error has: it is told from none at once.
@@ -162,7 +162,11 @@ fn drawn<M: Copy>(it: &Array, fault: &Fault, moments: &[M], frame_of: impl Fn(M)
     Picture {
         still: worst,
         name: it.name.clone(),
-        title: format!("{}, {}", it.name, fault),
+        title: if frames.len() < moments.len() {
+            format!("{}, {fault}, {} of {} moments", it.name, frames.len(), moments.len())
+        } else {
+            format!("{}, {fault}", it.name)
+        },
         frames: frames
             .iter()
             .zip(&errors)
