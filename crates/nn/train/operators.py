@@ -43,13 +43,17 @@ class Graph:
         weights = self.weights(name, filters, channels // attributes.get("group", 1), kernel, kernel)
         return self.node("Conv", name, [source, *weights], is_layer, **attributes)
 
-    def write(self, folder):
+    def write(self, folder, beside=False):
         value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
         outputs = [value(self.layers[-1], [1, 5])]
         graph = helper.make_graph(self.nodes, self.name, [value("input", SHAPE)], outputs, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
         onnx.checker.check_model(model)
-        onnx.save(model, f"{folder}/{self.name}.onnx")
+        # Saving takes the data out of the model.
+        whole = onnx.ModelProto.FromString(model.SerializeToString())
+        data = {"save_as_external_data": True, "location": f"{self.name}.data", "size_threshold": 64} if beside else {}
+        onnx.save(model, f"{folder}/{self.name}.onnx", **data)
+        model = whole
         model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in self.layers[:-1])
         x = self.draw.normal(0, 1.5, SHAPE).astype(np.float32)
         made = onnxruntime.InferenceSession(model.SerializeToString()).run(self.layers, {"input": x})
@@ -146,7 +150,36 @@ def rows():
     g.write(sys.argv[1])
 
 
+def exported():
+    """Networks as PyTorch exports them have these: windows that end beyond the input, a learned token that is repeated to a computed
+    shape and joined, shapes of which no size is copied, attributes that change nothing, and constants in a file beside."""
+    g = Graph("exported", opset=18)
+    number = lambda name, *values: g.constant(name, np.array(values, np.int64))
+    move = lambda operator, name, inputs, **attributes: g.node(operator, name, inputs, is_layer=False, **attributes)
+    real = lambda name, *shape: g.constant(name, g.draw.normal(0, 1, shape).astype(np.float32))
+    g.conv("c1", "input", 3, 8)
+    g.node("MaxPool", "largest", ["c1"], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
+    g.node("AveragePool", "average", ["largest"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=1)
+    move("Reshape", "flat", ["average", number("sizes", 1, 8, 12)], allowzero=1)
+    move("Transpose", "tokens", ["flat"], perm=[0, 2, 1])
+    move("Shape", "size", ["tokens"])
+    move("Gather", "batch", ["size", number("first", 0)])
+    move("Concat", "wanted", ["batch", number("rest", -1), number("rest2", -1)], axis=0)
+    one = helper.make_tensor("value", TensorProto.INT64, [1], [1])
+    move("ConstantOfShape", "ones", [number("three", 3)], value=one)
+    move("Mul", "minus", ["ones", number("less", -1)])
+    move("Equal", "free", ["wanted", "minus"])
+    move("Where", "shape", ["free", "ones", "wanted"])
+    move("Expand", "token", [real("class", 1, 1, 8), "shape"])
+    g.node("Concat", "joined", ["token", "tokens"], axis=1)
+    g.node("MatMul", "dense", ["joined", real("dense.w", 8, 8)])
+    g.node("ReduceMean", "mean", ["dense", number("axes", 1)], keepdims=0, noop_with_empty_axes=0)
+    g.node("Gemm", "fc", ["mean", *g.weights("fc", 5, 8)], transB=1)
+    g.write(sys.argv[1], beside=True)
+
+
 if __name__ == "__main__":
     activations()
     excitation()
     rows()
+    exported()

@@ -94,3 +94,48 @@ fn external(entries: &BTreeMap<String, String>, folder: &Path) -> Result<Vec<u8>
     file.seek(SeekFrom::Start(offset)).and_then(|_| file.take(length).read_to_end(&mut bytes)).map_err(unread)?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with a constant whose data lie where these entries say.
+    fn file(entries: &[(&str, &str)]) -> Vec<u8> {
+        let entry = |tensor: Proto, (key, value): &(&str, &str)| {
+            tensor.bytes(EXTERNAL_DATA, Proto::default().bytes(1, key).bytes(2, value))
+        };
+        let tensor = Proto::default().number(1, 2).number(2, 1).bytes(NAME, "w").number(DATA_LOCATION, 1);
+        let tensor = entries.iter().fold(tensor, entry);
+        let graph = Proto::default().bytes(2, "g").bytes(INITIALIZER, tensor);
+        Proto::default().number(1, 8).bytes(GRAPH, graph).into_bytes()
+    }
+
+    #[test]
+    fn data_beside_a_file_are_found_or_it_is_said_why_not() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let (folder, data) = (dir.path(), [7_u8, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        std::fs::write(folder.join("w.data"), data).unwrap();
+        let inlined = |entries: &[(&str, &str)]| with_external_data(file(entries), folder);
+        let found = inlined(&[("location", "w.data"), ("offset", "1"), ("length", "8")]).unwrap();
+        let tensor = Proto::default().number(1, 2).number(2, 1).bytes(NAME, "w").bytes(RAW_DATA, &data[1..9]);
+        let graph = Proto::default().bytes(2, "g").bytes(INITIALIZER, tensor);
+        assert_eq!(found, Proto::default().number(1, 8).bytes(GRAPH, graph).into_bytes());
+        assert_eq!(inlined(&[("location", "./w.data"), ("offset", "1"), ("length", "8")]).unwrap(), found);
+        for (entries, expected) in [
+            (&[("offset", "1")][..], "read the constant `w`: its data lie in another file, which is not named"),
+            (&[("location", "../w.data")], "its data lie in `../w.data`; expected a file in the folder of the network"),
+            (&[("location", "/etc/passwd")], "expected a file in the folder of the network"),
+            (&[("location", "v.data")], "v.data, which cannot be read"),
+            (&[("location", "w.data"), ("length", "11")], "its data are 11 bytes"),
+            (&[("location", "w.data"), ("offset", "18446744073709551615"), ("length", "2")], "which has 10"),
+            (&[("location", "w.data"), ("offset", "-1")], "`offset` of its data in `w.data`: expected a number"),
+        ] {
+            let error = inlined(entries).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        // A file without such constants, or with bytes of something else, is not touched.
+        for bytes in [file(&[]), b"no ONNX".to_vec()] {
+            assert_eq!(with_external_data(bytes.clone(), folder).unwrap(), bytes);
+        }
+    }
+}

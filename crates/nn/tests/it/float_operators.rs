@@ -1,21 +1,25 @@
 //! Functions, products, holes, padding and Softmax of files of floating point: held against ONNX Runtime, hit, and refused.
 
 use nn::ValueFormat;
-use nn::file::read_float;
+use nn::file::{read_float, with_external_data};
 use nn::float::{FloatNetwork, FloatOperator, float_forward};
 use stats::Draws;
+use std::path::Path;
 
 use crate::floats::agree_of_hits;
 
 /// Files with an input and every tensor that ONNX Runtime makes of it; `crates/nn/train/operators.py` writes both.
-const FILES: [(&[u8], &[u8]); 3] = [
+const FILES: [(&[u8], &[u8]); 4] = [
     (include_bytes!("../vectors/activations.onnx"), include_bytes!("../vectors/activations.f32")),
     (include_bytes!("../vectors/excitation.onnx"), include_bytes!("../vectors/excitation.f32")),
     (include_bytes!("../vectors/rows.onnx"), include_bytes!("../vectors/rows.f32")),
+    (include_bytes!("../vectors/exported.onnx"), include_bytes!("../vectors/exported.f32")),
 ];
 
 fn opened(number: usize, format: ValueFormat) -> (FloatNetwork, Vec<f32>) {
-    let network = read_float("made", FILES[number].0, format).unwrap();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors");
+    let file = with_external_data(FILES[number].0.to_vec(), Path::new(folder)).unwrap();
+    let network = read_float("made", &file, format).unwrap();
     (network, FILES[number].1.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect())
 }
 
