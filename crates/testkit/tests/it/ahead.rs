@@ -26,7 +26,7 @@ fn compare(name: &str, capsule: &Arc<Capsule>, runs: u64) -> (usize, Vec<String>
     let (mut skips, mut executes) = (ahead.runner(Strategy::Delta), plain.runner(Strategy::Delta));
     let runs: Vec<campaign::RunIndex> = (0..runs).map(campaign::RunIndex).collect();
     let (mut compared, mut failures) = (0, Vec::new());
-    for site in ahead.plan(&runs, &SelectionWords::default(), 11).unwrap() {
+    for site in ahead.plan(&runs, &SelectionWords::default(), crate::seed()).unwrap() {
         let fault = fault_of(&site).unwrap();
         let found = skips.run(&fault).unwrap();
         // What is known not to end, or to go on for longer than anybody waits, is compared elsewhere.
@@ -47,12 +47,12 @@ fn a_loop_that_is_looked_ahead_in_ends_as_if_it_were_executed() {
     let names = ["pathfinder", "hotspot", "bfs", "stencil", "sssp", "pagerank", "montecarlo", "sad", "gemm", "reduce"];
     let found = testkit::in_parallel(&names, |name| {
         let path = testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"));
-        compare(name, &Arc::new(Capsule::open(path).unwrap()), 2000)
+        compare(name, &Arc::new(Capsule::open(path).unwrap()), 1000)
     });
     let compared: usize = found.iter().map(|(compared, _)| compared).sum();
     let failures: Vec<String> = found.into_iter().flat_map(|(_, failures)| failures).collect();
     crate::report("faults that end otherwise where loops are looked ahead in", &failures);
-    assert!(compared > 100, "{compared}");
+    assert!(compared > 40, "{compared}");
 }
 
 /// Duplicates, copies and comparisons of a loop of which a part is protected, as a seed chooses it, with one of the schemes.
@@ -78,7 +78,7 @@ fn a_loop_that_is_protected_in_part_is_looked_ahead_in_as_if_it_were_executed() 
 fn sums_of_floating_point_numbers_are_looked_ahead_in_as_if_they_were_executed() {
     let path = testkit::filetests("kernels/inject_sums.ptx");
     let script = read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
-    let (compared, failures) = compare("inject_sums", &capsule_of(&script).unwrap(), 20_000);
+    let (compared, failures) = compare("inject_sums", &capsule_of(&script).unwrap(), 10_000);
     crate::report("faults in sums that end otherwise where loops are looked ahead in", &failures);
     assert!(compared > 100, "{compared}");
 }

@@ -73,7 +73,7 @@ fn faults_in_neighbouring_bits_know_nothing_of_each_other() {
 #[test]
 fn sweeping_all_faults_is_running_each() {
     let seed = crate::seed() + 1;
-    let numbers: Vec<u64> = (0..30).collect();
+    let numbers: Vec<u64> = (0..15).collect();
     let failures = testkit::in_parallel(&numbers, |&number| {
         let target = target_of_all(random_capsule(seed, number).unwrap(), Resources::default()).unwrap();
         compare_swept(&target, 1, 100, number).unwrap().disagreements
