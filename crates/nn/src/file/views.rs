@@ -315,7 +315,8 @@ impl FloatReading<'_> {
         let axis = axis_of(said, read.dims.len()).ok_or_else(|| wrong(format!("the axis {said} is none")))?;
         let size = read.dims[axis];
         let mut parts: Vec<Vec<usize>> = Vec::new();
-        let mut is_dropped = false;
+        // The sizes of indices, which take the place of the axis.
+        let mut indices = None;
         match node.op_type.as_deref() {
             Some("Split") => {
                 let count = node.output.len();
@@ -353,10 +354,7 @@ impl FloatReading<'_> {
             }
             _ => {
                 let (dims, numbers) = self.indices(input(1))?;
-                is_dropped = dims.is_empty();
-                if dims.len() > 1 {
-                    return Err(wrong(format!("expected one index or a list of them, found {dims:?} of them")));
-                }
+                indices = Some(dims);
                 let part = numbers.iter().map(|&at| axis_of(at, size)).collect::<Option<Vec<_>>>();
                 parts.push(part.ok_or_else(|| wrong(format!("indices {numbers:?} lie beyond the axis {axis}")))?);
             }
@@ -374,10 +372,7 @@ impl FloatReading<'_> {
                 .flat_map(|first| first..first + behind)
                 .collect();
             let mut dims = read.dims.clone();
-            dims[axis] = part.len();
-            if is_dropped {
-                dims.remove(axis);
-            }
+            dims.splice(axis..=axis, indices.clone().unwrap_or_else(|| vec![part.len()]));
             let name = if output == 0 { name.to_owned() } else { format!("{name}.{output}") };
             self.view(node, output, &name, &read, dims, &of);
         }
