@@ -184,10 +184,11 @@ impl Watchdog<'_> {
                 total.running += ended.seconds;
                 total.count(end);
             }
-            if lines.start.is_none() && (known.is_none() || matches!(end, RunEnd::Failed(0))) {
+            let says_nothing = lines.start.is_none() && !lines.is_emptied;
+            if says_nothing && (known.is_none() || matches!(end, RunEnd::Failed(0))) {
                 return Err(self.no_start(end, &ended));
             }
-            known = Some(self.write_end(end, ended.seconds, lines, known, runs).code(Code::Refused)?);
+            known = self.write_end(end, ended.seconds, lines, known, runs).code(Code::Refused)?;
             if let RunEnd::Code(_) = end {
                 longest = Some(longest.unwrap_or(0.0).max(ended.seconds));
                 failed = 0;
@@ -227,7 +228,8 @@ impl Watchdog<'_> {
         ))
     }
 
-    /// Writes how a run ended, and returns its start. A run that did not come to its start has one written, as the one before it.
+    /// Writes how a run ended, and returns its start. A run that ended badly, and whose start does not stand in the log, has one written,
+    /// as the one before it; if the log was emptied meanwhile, its kernel is taken to have begun.
     fn write_end(
         &self,
         end: RunEnd,
@@ -235,14 +237,23 @@ impl Watchdog<'_> {
         lines: RunLines,
         known: Option<Map<String, Value>>,
         number: u64,
-    ) -> anyhow::Result<Map<String, Value>> {
+    ) -> anyhow::Result<Option<Map<String, Value>>> {
+        let is_good = matches!(end, RunEnd::Code(_));
         let start = match (lines.start, known) {
-            (None, Some(mut before)) => {
-                before.insert("run".to_owned(), format!("watchdog-{}-{number}", now()).into());
+            (None, Some(mut before)) if !is_good => {
+                let named = lines.run.unwrap_or_else(|| format!("watchdog-{}-{number}", now()).into());
+                before.insert("run".to_owned(), named);
                 self.log.add(&Value::from(before.clone()))?;
-                before
+                if lines.is_emptied {
+                    self.log.add(&event("before_kernel", &before))?;
+                }
+                Some(before)
             }
-            (start, _) => start.unwrap_or_default(),
+            (start, known) => start.or(known),
+        };
+        let Some(start) = start else {
+            out::note(&format!("the log was emptied during run {}, and its start is lost", number + 1));
+            return Ok(None);
         };
         match end {
             RunEnd::Hang => {
@@ -256,7 +267,7 @@ impl Watchdog<'_> {
         }
         let run = start.get("run");
         self.log.add(&json!({ "watchdog": end.words(), "run": run, "seconds": seconds, "at": now() }))?;
-        Ok(start)
+        Ok(Some(start))
     }
 
     /// Runs the command that follows a crash or a hang.

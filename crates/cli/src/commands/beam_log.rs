@@ -12,6 +12,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Bytes of a log that are read for the lines of a run.
 const MOST_READ: u64 = 1 << 26;
 
+/// Bytes by which a place in a log is known.
+const KNOWN: u64 = 256;
+
 /// A value that is shared with what happens at Ctrl-C; a panic elsewhere leaves it whole.
 pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
@@ -28,6 +31,8 @@ struct OpenLog {
     file: File,
     /// The place where the lines of the run in hand begin.
     begin: u64,
+    /// The last bytes before it, by which a log is known that was emptied.
+    before: Vec<u8>,
     /// Whether a run is in hand.
     is_running: bool,
 }
@@ -61,7 +66,10 @@ impl BeamLog {
             return Err(anyhow!("open the log {}: expected a file", path.display()));
         }
         locked_by_us(&file, path)?;
-        Ok(Self { path: path.to_owned(), file: Mutex::new(OpenLog { file, begin: 0, is_running: false }) })
+        Ok(Self {
+            path: path.to_owned(),
+            file: Mutex::new(OpenLog { file, begin: 0, before: Vec::new(), is_running: false }),
+        })
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut OpenLog) -> io::Result<T>) -> anyhow::Result<T> {
@@ -78,6 +86,7 @@ impl BeamLog {
                 log.file = file;
             }
             log.begin = log.file.seek(SeekFrom::End(0))?;
+            log.before = last_bytes(&mut log.file, log.begin)?;
             log.is_running = true;
             Ok(())
         })
@@ -88,10 +97,14 @@ impl BeamLog {
         self.with(|log| {
             log.is_running = false;
             let written = log.file.metadata()?.modified()?;
-            let lines = lines_after(&mut log.file, log.begin)?;
+            let is_emptied = last_bytes(&mut log.file, log.begin)? != log.before;
+            let lines = lines_after(&mut log.file, if is_emptied { 0 } else { log.begin })?;
             let has_end = lines.iter().any(|line| is_event(line, "end"));
+            let run = lines.iter().rev().find_map(|line| line.get("run").cloned());
             let silent = time().duration_since(written).unwrap_or_default().as_secs_f64();
-            Ok(RunLines { start: last_start(lines), has_end, silent })
+            // Emptying is no word of the run.
+            let silent = (!is_emptied || !lines.is_empty()).then_some(silent);
+            Ok(RunLines { start: last_start(lines), run, has_end, silent, is_emptied })
         })
     }
 
@@ -120,9 +133,13 @@ impl BeamLog {
 pub(super) struct RunLines {
     /// The line of the start, if the run wrote one.
     pub(super) start: Option<Map<String, Value>>,
+    /// The name of the run, as its last line has it.
+    pub(super) run: Option<Value>,
     pub(super) has_end: bool,
-    /// Seconds since anything was written.
-    pub(super) silent: f64,
+    /// Seconds since anything was written; unknown where the log was emptied and nothing was written since.
+    pub(super) silent: Option<f64>,
+    /// Whether the log was emptied since the run began, as log rotation does.
+    pub(super) is_emptied: bool,
 }
 
 impl OpenLog {
@@ -132,11 +149,18 @@ impl OpenLog {
     }
 }
 
-/// The lines of a log after a place that are JSON objects; of the last bytes, where there are many. All lines of a log that is shorter: it
-/// was emptied meanwhile, as log rotation does.
+/// The last bytes of a log before a place, fewer where it ends earlier.
+fn last_bytes(file: &mut File, place: u64) -> io::Result<Vec<u8>> {
+    let count = place.min(KNOWN);
+    file.seek(SeekFrom::Start(place - count))?;
+    let mut bytes = Vec::new();
+    file.take(count).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The lines of a log after a place that are JSON objects; of the last bytes, where there are many.
 fn lines_after(file: &mut File, begin: u64) -> io::Result<Vec<Map<String, Value>>> {
     let end = file.seek(SeekFrom::End(0))?;
-    let begin = if begin > end { 0 } else { begin };
     file.seek(SeekFrom::Start(begin.max(end.saturating_sub(MOST_READ))))?;
     let mut bytes = Vec::new();
     file.take(MOST_READ).read_to_end(&mut bytes)?;
@@ -177,13 +201,28 @@ mod tests {
     fn a_log_that_is_emptied_during_a_run_has_the_lines_since() {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join("beam.log");
-        let start = "{\"event\":\"start\",\"program\":\"iadd\",\"threads\":64}\n";
-        std::fs::write(&path, start.repeat(9)).unwrap();
-        let log = BeamLog::open(&path).unwrap();
-        log.begin().unwrap();
-        File::options().write(true).truncate(true).open(&path).unwrap();
-        std::fs::write(&path, format!("{start}{{\"event\":\"end\"}}\n")).unwrap();
-        let lines = log.end().unwrap();
-        assert!(lines.start.is_some() && lines.has_end);
+        let line =
+            |event: &str| format!("{{\"event\":\"{event}\",\"program\":\"iadd\",\"threads\":64,\"run\":\"7\"}}\n");
+        for before in [0, 1, 9] {
+            std::fs::write(&path, line("start").repeat(before)).unwrap();
+            let log = BeamLog::open(&path).unwrap();
+            log.begin().unwrap();
+            // The one that is emptied may have grown beyond its size.
+            for (text, has_start, is_known) in [
+                (line("start").repeat(before) + &line("start"), true, true),
+                (line("alive").repeat(30) + &line("end"), false, true),
+                (String::new(), false, false),
+            ] {
+                std::fs::write(&path, &text).unwrap();
+                let lines = log.end().unwrap();
+                let is_emptied = before > 0 && !text.starts_with(&line("start"));
+                assert_eq!(
+                    (lines.start.is_some(), lines.has_end, lines.is_emptied, lines.run.is_some()),
+                    (has_start, text.contains("end"), is_emptied, is_known),
+                    "{before}, {text}"
+                );
+                assert_eq!(lines.silent.is_some(), !is_emptied || is_known);
+            }
+        }
     }
 }

@@ -42,7 +42,7 @@ fn tests(questions: &Questions) -> String {
          is {} at most. Where rules speak of orders of workloads, they are asked of {} worlds in which strikes are as far off as their errors allow, alike for all \
          workloads, and chances as far as theirs: what is so in {} of them holds, what is so in {} at most does not, all else is undecided. Low and high \
          are the lower and the upper half of the workloads that the paper has, too; highest are as many as the statement names; that one thing implies another is \
-         asked of its clear cases, from the lowest quarter to the lowest third, and is undecided where these differ.",
+         asked of its clear cases, from the lowest quarter to the lowest third, rounded up, and is undecided where these differ.",
         questions.count(),
         percent(LEVEL),
         study::spaced(COUNT),

@@ -6,9 +6,9 @@ use study::{Cell, Study, Table};
 
 use super::super::issue::{MOST, is_rate};
 use super::boards::{BoardComparison, Fluence, LogCounts};
-use super::category::{Bits, category};
+use super::category::{Bits, Category, category};
 use super::cross_sections::CrossSections;
-use super::log::{Ended, Heartbeat, Log, read};
+use super::log::{Heartbeat, Log, read};
 use super::rates::{Beam, Counts};
 use super::words::{numbers, positive, wrong};
 use crate::kit::StudyError;
@@ -160,8 +160,9 @@ fn count(log: &Log) -> BTreeMap<String, Counts> {
     for run in &log.runs {
         let counts = counted.entry(run.program.clone()).or_default();
         counts.runs += 1;
-        counts.hangs.extend((run.ended == Ended::Hang).then_some(run.heartbeat));
-        if let Some(category) = category(run) {
+        let category = category(run);
+        counts.hangs.extend((category == Some(Category::Hang)).then_some(run.heartbeat));
+        if let Some(category) = category {
             *counts.events.entry(category).or_default() += 1;
         }
     }
@@ -169,7 +170,7 @@ fn count(log: &Log) -> BTreeMap<String, Counts> {
 }
 
 fn document(name: &str, counts: &Counts) -> serde_json::Value {
-    let event = |(category, count): (&super::Category, &u64)| {
+    let event = |(category, count): (&Category, &u64)| {
         json!({
             "category": category.to_string(), "number": category.number(), "bits": category.bits().to_string(), "count": count,
         })
@@ -236,7 +237,7 @@ fn categories(counted: &BTreeMap<String, Counts>) -> Table {
     table
 }
 
-/// The signs of life of runs that hung, if there are such runs.
+/// The signs of life of runs whose kernels hung, if there are such runs.
 fn hangs_table(counted: &BTreeMap<String, Counts>) -> Option<Table> {
     let columns =
         ["program", "hung runs", "with heartbeats", "finished blocks at the last", "silent before the end, s"];

@@ -15,7 +15,7 @@ enum Line {
     BeforeKernel,
     /// The host waits for the kernel.
     Alive {
-        finished_blocks: Option<u64>,
+        finished_blocks: Option<serde_json::Value>,
     },
     AfterKernel,
     Mismatch(Mismatch),
@@ -24,7 +24,7 @@ enum Line {
     },
     /// Whoever watches the program ended it, because it took too long.
     Hang {
-        silent: Option<f64>,
+        silent: Option<serde_json::Value>,
     },
     /// The watchdog saw it end without a word.
     Crash,
@@ -128,6 +128,12 @@ const REASONS: usize = 5;
 
 /// Threads that a block can have.
 const THREADS: std::ops::RangeInclusive<u32> = 1..=1024;
+
+/// Seconds of silence that are believed: a year.
+const MOST_SILENT: f64 = 3.2e7;
+
+/// Blocks of a grid along its first axis, at most.
+const MOST_BLOCKS: u64 = (1 << 31) - 1;
 
 /// How an event begins.
 const EVENT: &str = "{\"event\"";
@@ -270,7 +276,8 @@ impl Run {
                 if matches!(self.ended, Ended::Failed(_)) => {}
             Line::Stopped if matches!(self.ended, Ended::Hang | Ended::Crash) => {}
             Line::Hang { silent } => {
-                self.heartbeat.silent = silent.filter(|it| *it >= 0.0);
+                let seconds = silent.and_then(|it| it.as_f64());
+                self.heartbeat.silent = seconds.filter(|it| (0.0..MOST_SILENT).contains(it));
                 self.ended = Ended::Hang;
             }
             Line::Crash => self.ended = Ended::Crash,
@@ -282,7 +289,8 @@ impl Run {
             }
             Line::Alive { finished_blocks } => {
                 self.heartbeat.beats += 1;
-                self.heartbeat.finished_blocks = finished_blocks.or(self.heartbeat.finished_blocks);
+                let blocks = finished_blocks.and_then(|it| it.as_u64()).filter(|&it| it <= MOST_BLOCKS);
+                self.heartbeat.finished_blocks = blocks.or(self.heartbeat.finished_blocks);
             }
             Line::Start { .. } => {}
         }
@@ -301,7 +309,7 @@ mod tests {
             "{start}\n{{\"event\":\"before_kernel\"}}\n{{\"event\":\"alive\",\"finished_blocks\":3}}\n{{\"event\":\"mismatch\",\"block\":1,\"thread\":5,\"round\":0,\"values\":[\"0x0d\"],\
              \"computed\":[\"0x05\"]}}\n{{\"event\":\"after_kernel\"}}\n{{\"event\":\"end\",\"mismatches\":1}}\nnoise\n{start}\n\
              {{\"event\":\"before_kernel\"}}\n{{\"event\":\"cuda_error\",\"code\":700,\"name\":\"cudaErrorIllegalAddress\"}}\n{start}\n{start}\n\
-             {{\"event\":\"hang\",\"silent\":7.5}}\n"
+             {{\"event\":\"alive\",\"finished_blocks\":\"3\"}}\n{{\"event\":\"hang\",\"silent\":7.5}}\n"
         );
         let Log { runs: found, torn, refused, .. } = read(&log);
         assert_eq!((refused, torn, found[0].chain, found[0].unrecorded), (0, 0, Some(41), 0));
@@ -312,7 +320,7 @@ mod tests {
         );
         assert_eq!(found[0].mismatches, [Mismatch { block: 1, thread: 5, values: vec![13], computed: vec![5] }]);
         assert_eq!(found[0].heartbeat, Heartbeat { beats: 1, finished_blocks: Some(3), silent: None });
-        assert_eq!(found[3].heartbeat, Heartbeat { silent: Some(7.5), ..Heartbeat::default() });
+        assert_eq!(found[3].heartbeat, Heartbeat { beats: 1, silent: Some(7.5), finished_blocks: None });
         assert_eq!((found[0].threads, found[1].started, found[2].started), (64, true, false));
     }
 
