@@ -143,7 +143,9 @@ fn of_one(request: &Request, followed: &FollowedArrays, id: &str) -> Result<Answ
             None => pictures(&course, &kernels),
         };
         if drawn.is_empty() {
-            study.tables[0].notes.push("No picture is drawn: every followed variable is as without the fault.".to_owned());
+            study.tables[0]
+                .notes
+                .push("No picture is drawn: every followed variable is as without the fault.".to_owned());
         }
         shown.extend(drawn.into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
