@@ -74,6 +74,36 @@ pub fn average(bytes: impl Iterator<Item = u8>, count: Option<usize>, [from, to]
     (average / to.scale + f32::from(to.zero)).round_ties_even().clamp(0.0, 255.0) as u8
 }
 
+/// The byte of the average of `count` bytes of a channel that lies behind `before` numbers, as `ReduceMean` between DequantizeLinear and
+/// QuantizeLinear has it: values are added by fours from where memory is aligned, two fours at once, and the rest after them.
+#[must_use]
+pub fn mean(byte: impl Fn(usize) -> u8, count: usize, before: usize, [from, to]: [Quantisation; 2]) -> u8 {
+    const LANES: usize = 4;
+    let value = |at: usize| from.value(byte(at));
+    let first = ((LANES - before % LANES) % LANES).min(count);
+    let fours = (count - first) / LANES;
+    let four = |number: usize| -> [f32; LANES] { std::array::from_fn(|lane| value(first + number * LANES + lane)) };
+    let add = |a: [f32; LANES], b: [f32; LANES]| -> [f32; LANES] { std::array::from_fn(|lane| a[lane] + b[lane]) };
+    let mut sum = 0.0;
+    if fours > 0 {
+        let mut even = four(0);
+        if fours > 1 {
+            let mut odd = four(1);
+            for pair in 1..fours / 2 {
+                even = add(even, four(2 * pair));
+                odd = add(odd, four(2 * pair + 1));
+            }
+            even = add(even, odd);
+        }
+        if fours > 1 && fours % 2 == 1 {
+            even = add(even, four(fours - 1));
+        }
+        sum = (even[0] + even[2]) + (even[1] + even[3]);
+    }
+    let rest = (0..first).chain(first + fours * LANES..count);
+    to.stored(rest.fold(sum, |sum, at| sum + value(at)) / count.max(1) as f32)
+}
+
 /// The constants of sums of two bytes, as `QLinearAdd` has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SumTerms {
@@ -95,6 +125,38 @@ impl SumTerms {
         let sum = f32::from(a).mul_add(self.ratios[0], f32::from(b).mul_add(self.ratios[1], self.fixed));
         let bounded = sum.round_ties_even().clamp(0.0, 255.0);
         // Of a number within a byte, the low bits hold the integer when this is added; NaN becomes 0, as it does by `as`.
+        if bounded.is_nan() { 0 } else { (bounded + ROUNDER).to_bits() as u8 }
+    }
+}
+
+/// The constants of products of two bytes, as `QLinearMul` has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ProductTerms {
+    zeros: [i32; 2],
+    factor: f32,
+    /// The zero point as the file has it, and what was added to signed bytes.
+    zero: f32,
+    shift: f32,
+}
+
+impl ProductTerms {
+    /// Products of bytes of the first two quantisations, in bytes of the third, which were signed or not before they were stored.
+    pub(crate) fn new([of_a, of_b, of_product]: [Quantisation; 3], is_signed: bool) -> Self {
+        let shift = if is_signed { 128.0 } else { 0.0 };
+        Self {
+            zeros: [i32::from(of_a.zero), i32::from(of_b.zero)],
+            factor: of_a.scale * of_b.scale / of_product.scale,
+            zero: f32::from(of_product.zero) - shift,
+            shift,
+        }
+    }
+
+    /// The byte of a product. The zero point is added before it is rounded, so that a half goes to the even byte.
+    #[inline(always)]
+    pub(crate) fn product(&self, a: u8, b: u8) -> u8 {
+        let product = (i32::from(a) - self.zeros[0]) * (i32::from(b) - self.zeros[1]);
+        let rounded = (product as f32 * self.factor + self.zero).round_ties_even();
+        let bounded = (rounded + self.shift).clamp(0.0, 255.0);
         if bounded.is_nan() { 0 } else { (bounded + ROUNDER).to_bits() as u8 }
     }
 }
@@ -143,6 +205,26 @@ mod tests {
         let (one, other) = (of(1.0, 10), of(2.0, 1));
         assert_eq!([10, 11, 13, 0, 255].map(|byte| one.rescaled(byte, other)), [1, 1, 3, 0, 123]);
         assert_eq!([0, 200].map(|byte| other.rescaled(byte, of(2.0, 1))), [0, 200]);
+    }
+
+    #[test]
+    fn products_round_with_their_zero_point_which_is_that_of_the_file() {
+        let of = |scale, zero| Quantisation { scale, zero };
+        let multiply = |a, b, zero, is_signed| {
+            ProductTerms::new([of(0.5, 10), of(1.0, 0), of(1.0, zero)], is_signed).product(a, b)
+        };
+        // Halves go to the even byte: 0.5 to 0, 1.5 to 2; with the zero point 1, 0.5 goes to 1 + 1.
+        assert_eq!([multiply(11, 1, 0, false), multiply(13, 1, 0, false), multiply(11, 1, 1, false)], [0, 2, 2]);
+        assert_eq!([multiply(255, 255, 0, false), multiply(0, 255, 7, false), multiply(10, 9, 7, false)], [255, 0, 7]);
+        for (a, b, zero) in (0..=255).flat_map(|a| [(a, 3, 128), (a, 77, 129), (a, 200, 3)]) {
+            assert_eq!(multiply(a, b, zero, true), multiply(a, b, zero, false), "{a} * {b}");
+        }
+        // Near a half, what is left of a sum depends on how large it is.
+        let signed = |is_signed| {
+            let quantisations = [of(1.0, 0), of(0.5 - f32::EPSILON, 0), of(1.0, 129)];
+            ProductTerms::new(quantisations, is_signed).product(1, 1)
+        };
+        assert_eq!([signed(true), signed(false)], [129, 130]);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) ->
     match (operator, inputs) {
         (Operator::Conv(conv) | Operator::Dense(conv), [input]) => check_conv(conv, input, output.shape),
         (Operator::Add(_), [a, b]) if a.shape == output.shape && b.shape == output.shape => Ok(()),
+        (Operator::Function(_), [input]) if input.shape == output.shape => Ok(()),
+        (Operator::Multiply(_), [a, b]) if multiplies([a.shape, b.shape], output.shape) => Ok(()),
         (Operator::MaxPool(window), [input]) if input.shape.channels == output.shape.channels => {
             check_moved(inputs, output)?;
             check_window(*window, input.shape, output.shape)
@@ -29,8 +31,9 @@ pub(crate) fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) ->
             let what = || format!("{channels} channels of its inputs do not fit an output of {:?}", output.shape);
             if fits && channels == output.shape.channels { Ok(()) } else { Err(what()) }
         }
+        (Operator::Mean, [input]) if output.shape == input.shape.of_channels() => Ok(()),
         (Operator::GlobalAverage { multiplier }, [input]) => {
-            let expected = Shape { height: 1, width: 1, channels: input.shape.channels };
+            let expected = input.shape.of_channels();
             if output.shape != expected || !multiplier.is_finite() {
                 return Err(format!("an average is {expected:?} of a finite multiplier, found {:?}", output.shape));
             }
@@ -43,12 +46,19 @@ pub(crate) fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) ->
             let size = |shape: Shape| format!("{} x {} x {}", shape.height, shape.width, shape.channels);
             let inputs: Vec<String> = inputs.iter().map(|input| size(input.shape)).collect();
             Err(format!(
-                "it reads {} (rows x columns x channels) and makes {}, which it does not do; nothing is broadcast",
+                "it reads {} (rows x columns x channels) and makes {}, which it does not do; nothing is broadcast, but a factor \
+                 of one row and one column with a number for each channel",
                 inputs.join(" and "),
                 size(output.shape)
             ))
         }
     }
+}
+
+/// Whether factors of these sizes make a product of this one: both have it, or one has a number for each of its channels.
+fn multiplies(factors: [Shape; 2], product: Shape) -> bool {
+    let each = product.of_channels();
+    factors.contains(&product) && factors.iter().all(|&factor| factor == product || factor == each)
 }
 
 fn check_conv(conv: &Conv, input: &Tensor, output: Shape) -> Result<(), String> {

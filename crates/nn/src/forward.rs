@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::arithmetic::requantise;
+use crate::arithmetic::{mean, requantise};
 use crate::hit::{Hit, HitBits, LayerOperand, Place, strike};
 use crate::level::{Host, at_level};
 use crate::network::{Conv, Network, Operator, Shape, Tensor, Window};
@@ -79,11 +79,23 @@ fn step(network: &Network, number: usize, places: &[Place], run: &mut Run) -> (V
             let pairs = of(0).1.iter().zip(of(1).1);
             (Vec::new(), pairs.map(|(&a, &b)| table.of(a, b)).collect())
         }
+        Operator::Multiply(table) => {
+            // A gate is read again at each position.
+            let pairs = of(0).1.iter().cycle().zip(of(1).1.iter().cycle()).take(output.shape.elements());
+            (Vec::new(), pairs.map(|(&a, &b)| table.of(a, b)).collect())
+        }
+        Operator::Function(table) => (Vec::new(), of(0).1.iter().map(|&byte| table.of(byte)).collect()),
         Operator::MaxPool(window) => (Vec::new(), pool(*window, Reduction::Largest, of(0), output)),
         Operator::AveragePool(it) => (Vec::new(), pool(it.window, it.reduction(of(0).0, output), of(0), output)),
         Operator::Concat => {
             let all: Vec<_> = (0..inputs.len()).map(of).collect();
             (Vec::new(), join(&all, output))
+        }
+        Operator::Mean => {
+            let (tensor, bytes) = of(0);
+            let channels = tensor.shape.channels;
+            let mean = |channel| channel_mean(channel, [tensor, output], |at| bytes[at * channels + channel]);
+            (Vec::new(), (0..channels).map(mean).collect())
         }
         Operator::GlobalAverage { multiplier } => average(*multiplier, of(0), output),
     };
@@ -180,6 +192,12 @@ fn join(inputs: &[(&Tensor, &[u8])], output: &Tensor) -> Vec<u8> {
         })
     };
     (0..output.shape.positions()).flat_map(of).collect()
+}
+
+/// The average of a channel, whose bytes are these by position.
+pub(crate) fn channel_mean(channel: usize, [from, to]: [&Tensor; 2], byte: impl Fn(usize) -> u8) -> u8 {
+    let count = from.shape.positions();
+    mean(byte, count, channel * count, [from.quantisation, to.quantisation])
 }
 
 fn average(multiplier: f32, (input, bytes): (&Tensor, &[u8]), output: &Tensor) -> (Vec<i32>, Vec<u8>) {

@@ -9,7 +9,9 @@ use crate::hit::LayerOperand;
 use crate::protection::{Check, Protection};
 use crate::topology::{LayerLayout, Topology, WeightLayout};
 
-pub use crate::operator::{AveragePool, Axes, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
+pub use crate::operator::{
+    AveragePool, Axes, Conv, FunctionTable, Layer, Operator, ProductTable, Shape, SumTable, Tensor, Window,
+};
 
 /// Layers in an order in which each follows what it reads. Tensor 0 is the input; layer i makes tensor i + 1, and the
 /// last layer the logits.

@@ -1,6 +1,7 @@
 //! The parts of a network: tensors, operators, layers.
 
-use crate::arithmetic::{Quantisation, SumTerms, average};
+use crate::arithmetic::{ProductTerms, Quantisation, SumTerms, average};
+use crate::float::Activation;
 
 /// The size of a tensor, without the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,12 @@ impl Shape {
     #[must_use]
     pub fn positions(self) -> usize {
         self.height * self.width
+    }
+
+    /// One position with as many channels.
+    #[must_use]
+    pub fn of_channels(self) -> Self {
+        Self { height: 1, width: 1, ..self }
     }
 
     /// How many elements it has.
@@ -130,6 +137,24 @@ impl AveragePool {
     }
 }
 
+/// The byte that two bytes come to, for every pair of them.
+pub(crate) trait PairTable {
+    /// The byte of a pair.
+    fn of(&self, a: u8, b: u8) -> u8;
+    /// The same byte, computed.
+    fn computed(&self, a: u8, b: u8) -> u8;
+}
+
+/// The byte of every pair of bytes, in the order in which [`in_pairs`] finds them.
+fn all_pairs(of: impl Fn(u8, u8) -> u8) -> Vec<u8> {
+    (0..=u16::MAX).map(|pair| of((pair >> 8) as u8, pair as u8)).collect()
+}
+
+#[inline(always)]
+fn in_pairs(pairs: &[u8], a: u8, b: u8) -> u8 {
+    pairs[usize::from(a) << 8 | usize::from(b)]
+}
+
 /// The sum of two tensors, for every pair of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumTable {
@@ -142,20 +167,111 @@ impl SumTable {
     #[must_use]
     pub fn new(quantisations: [Quantisation; 3]) -> Self {
         let terms = SumTerms::new(quantisations);
-        Self { sums: (0..=u16::MAX).map(|pair| terms.sum((pair >> 8) as u8, pair as u8)).collect(), terms }
+        Self { sums: all_pairs(|a, b| terms.sum(a, b)), terms }
     }
 
     /// The sum of two bytes.
     #[must_use]
     #[inline]
     pub fn of(&self, a: u8, b: u8) -> u8 {
-        self.sums[usize::from(a) << 8 | usize::from(b)]
+        in_pairs(&self.sums, a, b)
+    }
+}
+
+impl PairTable for SumTable {
+    #[inline(always)]
+    fn of(&self, a: u8, b: u8) -> u8 {
+        in_pairs(&self.sums, a, b)
     }
 
-    /// The same sum, computed: faster where it is compiled for a host that joins products and sums.
+    /// Faster where it is compiled for a host that joins products and sums.
     #[inline(always)]
-    pub(crate) fn computed(&self, a: u8, b: u8) -> u8 {
+    fn computed(&self, a: u8, b: u8) -> u8 {
         self.terms.sum(a, b)
+    }
+}
+
+/// The product of two tensors, for every pair of bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProductTable {
+    products: Vec<u8>,
+    terms: ProductTerms,
+}
+
+impl ProductTable {
+    /// The products of bytes of the first two quantisations, in bytes of the third. Signed bytes of a product have 128 added, and
+    /// so has their zero point; they are rounded before.
+    #[must_use]
+    pub fn new(quantisations: [Quantisation; 3], is_signed: bool) -> Self {
+        let terms = ProductTerms::new(quantisations, is_signed);
+        Self { products: all_pairs(|a, b| terms.product(a, b)), terms }
+    }
+
+    /// The product of two bytes.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, a: u8, b: u8) -> u8 {
+        in_pairs(&self.products, a, b)
+    }
+}
+
+impl PairTable for ProductTable {
+    #[inline(always)]
+    fn of(&self, a: u8, b: u8) -> u8 {
+        in_pairs(&self.products, a, b)
+    }
+
+    #[inline(always)]
+    fn computed(&self, a: u8, b: u8) -> u8 {
+        self.terms.product(a, b)
+    }
+}
+
+/// A function of one number, for every byte.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionTable {
+    bytes: Box<[u8; 256]>,
+    /// The function at the value of each byte, before it is stored.
+    values: Box<[f32; 256]>,
+    /// The quantisation of what is read.
+    from: Quantisation,
+}
+
+impl FunctionTable {
+    /// A function of the values of bytes of the first quantisation, in bytes of the second.
+    #[must_use]
+    pub fn new(activation: Activation, [from, to]: [Quantisation; 2]) -> Self {
+        let mut values = Box::new(std::array::from_fn(|byte| from.value(byte as u8)));
+        activation.apply(&mut values[..]);
+        let bytes = Box::new(values.map(|value| to.stored(value)));
+        Self { bytes, values, from }
+    }
+
+    /// The function of a byte.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, byte: u8) -> u8 {
+        self.bytes[usize::from(byte)]
+    }
+
+    /// The function and its slope between bytes, along the lines that join what it is at neighbouring ones. At a byte the slope is
+    /// the mean of both sides.
+    pub(crate) fn real(&self, value: f64) -> [f64; 2] {
+        let step = f64::from(self.from.scale);
+        let at = value / step + f64::from(self.from.zero);
+        let below = at.floor().clamp(0.0, 254.0);
+        let known = |byte: usize| f64::from(self.values[byte]);
+        let slope = |byte: usize| (known(byte + 1) - known(byte)) / step;
+        let first = below as usize;
+        let nearest = at.round();
+        let is_byte = (at - nearest).abs() < 1e-6 && (1.0..=254.0).contains(&nearest);
+        let here = if is_byte {
+            let byte = nearest as usize;
+            (slope(byte - 1) + slope(byte)) / 2.0
+        } else {
+            slope(first)
+        };
+        [known(first) + (at - below) * step * slope(first), here]
     }
 }
 
@@ -168,12 +284,18 @@ pub enum Operator {
     Dense(Conv),
     /// Adds two tensors.
     Add(SumTable),
+    /// Multiplies two tensors; one of them may have a number for each channel alone, as the gate of squeeze and excitation has.
+    Multiply(ProductTable),
+    /// A function of each number.
+    Function(FunctionTable),
     /// The largest byte of each channel in each window; what lies outside of the input counts for nothing.
     MaxPool(Window),
     /// The average of each channel in each window.
     AveragePool(AveragePool),
     /// The channels of all inputs, one after the other, each byte in the quantisation of the output.
     Concat,
+    /// The average of each channel over all positions, of values that are added up in floating point.
+    Mean,
     /// The average of each channel over all positions.
     GlobalAverage {
         /// The factor of the sum of a channel.
@@ -195,7 +317,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// The class of its operator: `conv`, `depthwise`, `dense`, `add`, `pool` or `concat`.
+    /// The class of its operator: `conv`, `depthwise`, `dense`, `add`, `mul`, `activation`, `pool` or `concat`.
     #[must_use]
     pub fn class(&self) -> &'static str {
         match &self.operator {
@@ -203,7 +325,9 @@ impl Layer {
             Operator::Conv(_) => "conv",
             Operator::Dense(_) => "dense",
             Operator::Add(_) => "add",
-            Operator::MaxPool(_) | Operator::AveragePool(_) | Operator::GlobalAverage { .. } => "pool",
+            Operator::Multiply(_) => "mul",
+            Operator::Function(_) => "activation",
+            Operator::MaxPool(_) | Operator::AveragePool(_) | Operator::Mean | Operator::GlobalAverage { .. } => "pool",
             Operator::Concat => "concat",
         }
     }
@@ -214,9 +338,12 @@ impl Layer {
         match &self.operator {
             Operator::Conv(conv) | Operator::Dense(conv) => Some(conv),
             Operator::Add(_)
+            | Operator::Multiply(_)
+            | Operator::Function(_)
             | Operator::MaxPool(_)
             | Operator::AveragePool(_)
             | Operator::Concat
+            | Operator::Mean
             | Operator::GlobalAverage { .. } => None,
         }
     }

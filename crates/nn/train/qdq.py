@@ -11,9 +11,16 @@
     python3 qdq.py signed images signed-qdq.onnx expected
     zstd -19 expected -o ../tests/vectors/signed-qdq.zst && mv signed-qdq.onnx ../tests/vectors
 
+    python3 qdq.py gated images gated-qdq.onnx expected
+    zstd -19 expected -o ../tests/vectors/gated-qdq.zst && mv gated-qdq.onnx ../tests/vectors
+
+`gated-signed` and `gated-qop` make their files in the same way.
+
 The word `random` stands for a plain stack of convolutions and pools, as in VGG, with random weights: it classifies nothing. `mixed`
 stands for one with average pools and tensors that are joined though their scales differ. `signed` is the stack with signed bytes, as the quantiser
-makes them by default, and with an input whose bytes are not those of the image; what is kept has 128 added.
+makes them by default, and with an input whose bytes are not those of the image; what is kept has 128 added. `gated` has functions of one number and
+products: squeeze and excitation with the gate as either factor, SiLU, HardSwish in several spellings, averages by ReduceMean; `gated-signed` the same
+with signed bytes, and `gated-qop` in the form QOperator, where some functions stay in floats.
 
 A test of the crate reads the file and compares: the bytes of every quantised tensor of two images, and all logits. It needs the
 packages `onnx` and `onnxruntime`, and an x86 processor. Tensors are written position-major.
@@ -126,6 +133,77 @@ def mixed():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+def gated():
+    """Functions of one number, and products of two tensors, one of which may be a gate, with random weights."""
+    draw = np.random.default_rng(3)
+    nodes, constants = [], []
+
+    def constant(name, array):
+        constants.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def node(operator, name, inputs, **attributes):
+        nodes.append(helper.make_node(operator, inputs, [name], name, **attributes))
+
+    def conv(name, source, channels, filters, size=3, **attributes):
+        scale = (2 / (size * size * channels)) ** 0.5
+        inputs = [source, constant(name + ".w", draw.normal(0, scale, (filters, channels, size, size)).astype(np.float32)),
+                  constant(name + ".b", draw.normal(0, 0.1, filters).astype(np.float32))]
+        node("Conv", name, inputs, pads=[size // 2] * 4, kernel_shape=[size, size], **attributes)
+
+    def gate(name, source, channels, squeeze, function, **attributes):
+        node(squeeze, name + ".mean", [source], **({"axes": [2, 3], "keepdims": 1} if squeeze == "ReduceMean" else {}))
+        conv(name + ".less", name + ".mean", channels, 4, 1)
+        node("Relu", name + ".relu", [name + ".less"])
+        conv(name + ".more", name + ".relu", 4, channels, 1)
+        node(function, name, [name + ".more"], **attributes)
+
+    sixth = dict(alpha=1 / 6, beta=0.5)
+    conv("leaky.sum", "input", 1, 8, strides=[2, 2])
+    node("LeakyRelu", "leaky", ["leaky.sum"], alpha=0.1)
+    conv("silu.sum", "leaky", 8, 12)
+    node("Sigmoid", "silu.gate", ["silu.sum"])
+    node("Mul", "silu", ["silu.sum", "silu.gate"])
+    gate("first", "silu", 12, "GlobalAveragePool", "HardSigmoid", **sixth)
+    node("Mul", "excited", ["first", "silu"])
+    conv("swish.sum", "excited", 12, 10, strides=[2, 2])
+    node("HardSigmoid", "swish.gate", ["swish.sum"], **sixth)
+    node("Mul", "swish", ["swish.sum", "swish.gate"])
+    gate("second", "swish", 10, "ReduceMean", "Sigmoid")
+    node("Mul", "again", ["swish", "second"])
+    conv("tanh.sum", "again", 10, 10)
+    node("Tanh", "tanh", ["tanh.sum"])
+    node("Add", "both", ["tanh", "again"])
+    node("HardSwish", "hard", ["both"])
+    conv("split.sum", "hard", 10, 9)
+    node("HardSigmoid", "split.gate", ["split.sum"], **sixth)
+    node("Mul", "split", ["split.gate", "split.sum"])
+    conv("erf.sum", "split", 9, 9)
+    node("Erf", "erf", ["erf.sum"])
+    node("Mul", "square", ["erf", "split.sum"])
+    node("ReduceMean", "flat", ["square"], axes=[2, 3], keepdims=0)
+    weights = lambda name, *size: constant(name, draw.normal(0, 0.6, size).astype(np.float32))
+    node("Gemm", "hidden.sum", ["flat", weights("hidden.w", 16, 9), weights("hidden.b", 16)], transB=1)
+    node("HardSigmoid", "hidden.gate", ["hidden.sum"], **sixth)
+    node("Mul", "hidden", ["hidden.sum", "hidden.gate"])
+    node("Gemm", "fc", ["hidden", weights("fc.w", 10, 16), weights("fc.b", 10)], transB=1)
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = helper.make_graph(nodes, "gated", [value("input", [1, 1, 28, 28])], [value("fc", [1, 10])], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+
+
+def joined(graph):
+    """The gate of `split` in floats, as some files have HardSwish: nothing quantises what is between HardSigmoid and Mul."""
+    for node in graph.node:
+        if node.name == "split":
+            node.input[0] = "split.gate"
+    read = {name for node in graph.node for name in node.input}
+    while unread := [node for node in graph.node if node.output[0] not in read | {it.name for it in graph.output}]:
+        for node in unread:
+            graph.node.remove(node)
+        read = {name for node in graph.node for name in node.input}
+
+
 class Images(CalibrationDataReader):
     """Images for the quantiser, one after the other."""
 
@@ -162,12 +240,16 @@ def put_back(graph, names, clips):
 def main():
     weights, images, network, out = sys.argv[1:5]
     images = np.fromfile(images, np.uint8)[: 784 * 1000].reshape(1000, 1, 1, 28, 28).astype(np.float32) / np.float32(255)
-    made, signed = {"random": stack, "mixed": mixed, "signed": stack}, weights == "signed"
+    made, signed = {"random": stack, "mixed": mixed, "signed": stack}, weights.endswith("signed")
+    by_operators = weights == "gated-qop"
+    made |= dict.fromkeys(["gated", "gated-signed", "gated-qop"], gated)
     onnx.save(made[weights]() if weights in made else floats(np.load(weights)), "floats.onnx")
-    quantize_static("floats.onnx", network, Images(images[:200]), quant_format=QuantFormat.QDQ, per_channel=True,
+    quantize_static("floats.onnx", network, Images(images[:200]), quant_format=QuantFormat.QOperator if by_operators else QuantFormat.QDQ, per_channel=True,
                     activation_type=QuantType.QInt8 if signed else QuantType.QUInt8, weight_type=QuantType.QInt8)
     model = onnx.load(network)
-    if signed:
+    if weights in {"gated", "gated-signed"}:
+        joined(model.graph)
+    if weights == "signed":
         for it in model.graph.initializer:
             if it.name == "input_scale":
                 it.CopyFrom(numpy_helper.from_array(np.asarray(2 / 255, np.float32), it.name))
@@ -179,10 +261,13 @@ def main():
     del model.metadata_props[:], model.graph.value_info[:]
     onnx.save(model, network)
     onnx.checker.check_model(model)
-    made = [node for node in model.graph.node if node.op_type == "QuantizeLinear"]
+    quantised = lambda node: node.op_type == "QuantizeLinear" or by_operators and node.op_type.startswith("Q")
+    made = [node for node in model.graph.node if quantised(node)]
     names = [node.output[0] for node in made]
     options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.x64quantprecision", "1")
+    # On an x86 processor, groups of signed bytes are fused only if this is allowed; otherwise floats are computed. It needs VNNI.
+    option = "session.qdqisint8allowed" if weights == "gated-signed" else "session.x64quantprecision"
+    options.add_session_config_entry(option, "1")
     plain = onnxruntime.InferenceSession(network, options)
     constants = {it.name: numpy_helper.to_array(it) for it in model.graph.initializer}
     last = {node.output[0]: node for node in model.graph.node}[model.graph.output[0].name]

@@ -55,7 +55,13 @@ impl Factors {
                 multipliers: conv.multipliers.clone(),
                 ..Self::default()
             },
-            Operator::Add(_) | Operator::MaxPool(_) | Operator::AveragePool(_) | Operator::Concat => Self::default(),
+            Operator::Add(_)
+            | Operator::Multiply(_)
+            | Operator::Function(_)
+            | Operator::MaxPool(_)
+            | Operator::AveragePool(_)
+            | Operator::Concat
+            | Operator::Mean => Self::default(),
             Operator::GlobalAverage { multiplier } => {
                 Self { multipliers: vec![*multiplier; channels], ..Self::default() }
             }
@@ -190,7 +196,18 @@ impl<'n> Delta<'n> {
             Operator::Add(table) => {
                 let bytes = [layer.inputs[0], layer.inputs[1], number + 1].map(|it| golden.tensors[it].as_slice());
                 let inputs = [input(0), input(1)];
-                at_level!(host, level => scratch.add(level, table, inputs, bytes, to.shape.channels, output));
+                at_level!(host, level => scratch.combine(level, table, inputs, bytes, to.shape, output));
+                return 0;
+            }
+            Operator::Multiply(table) => {
+                let bytes = [layer.inputs[0], layer.inputs[1], number + 1].map(|it| golden.tensors[it].as_slice());
+                let inputs = [input(0), input(1)];
+                at_level!(host, level => scratch.combine(level, table, inputs, bytes, to.shape, output));
+                return 0;
+            }
+            Operator::Function(table) => {
+                let bytes = (&golden.tensors[layer.inputs[0]][..], &golden.tensors[number + 1][..]);
+                input(0).through(table, bytes, to.shape.channels, output);
                 return 0;
             }
             Operator::MaxPool(window) => {
@@ -211,6 +228,11 @@ impl<'n> Delta<'n> {
                     tensor: &self.network.tensors()[layer.inputs[which]],
                 });
                 scratch.join(inputs, to, output);
+                return 0;
+            }
+            Operator::Mean => {
+                let bytes = (&golden.tensors[layer.inputs[0]][..], &golden.tensors[number + 1][..]);
+                input(0).averaged(bytes, [from, to], output);
                 return 0;
             }
             Operator::GlobalAverage { .. } => {

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::arithmetic::Quantisation;
     use crate::level::{Host, at_level};
-    use crate::operator::SumTable;
+    use crate::operator::{PairTable, ProductTable, SumTable};
     use stats::Draws;
 
     #[test]
@@ -210,24 +210,30 @@ mod tests {
     }
 
     #[test]
-    fn all_levels_add_as_the_table_does() {
+    fn all_levels_add_and_multiply_as_the_tables_do() {
         let mut draws = Draws::new(8, 0);
-        for _ in 0..20 {
+        for number in 0..20 {
             let quantisations = [(); 3]
                 .map(|()| Quantisation { scale: draws.unit() as f32 + 0.01, zero: (draws.unit() * 256.0) as u8 });
-            let table = SumTable::new(quantisations);
-            let deltas: Vec<i16> = vec![0; 1 << 16];
-            let input = Changes { deltas, positions: (0..256).collect() };
-            let [a, b]: [Vec<u8>; 2] =
-                [|pair: u32| (pair >> 8) as u8, |pair: u32| pair as u8].map(|of| (0..1 << 16).map(of).collect());
-            for host in Host::all() {
-                let mut scratch = Scratch { marks: vec![false; 256], ..Scratch::default() };
-                let mut made = Changes { deltas: vec![0; 1 << 16], positions: Vec::new() };
-                let bytes = [&a[..], &b, &vec![0; 1 << 16]];
-                at_level!(host, level => scratch.add(level, &table, [&input, &input], bytes, 256, &mut made));
-                let expected = a.iter().zip(&b).map(|(&a, &b)| i16::from(table.of(a, b)));
-                assert!(made.deltas.iter().copied().eq(expected), "{host:?} {quantisations:?}");
-            }
+            let sums = SumTable::new(quantisations);
+            all_levels_do_as(&sums, |a, b| sums.of(a, b));
+            let products = ProductTable::new(quantisations, number % 2 == 0);
+            all_levels_do_as(&products, |a, b| products.of(a, b));
+        }
+    }
+
+    fn all_levels_do_as(table: &impl PairTable, expected: impl Fn(u8, u8) -> u8) {
+        let input = Changes { deltas: vec![0; 1 << 16], positions: (0..256).collect() };
+        let [a, b]: [Vec<u8>; 2] =
+            [|pair: u32| (pair >> 8) as u8, |pair: u32| pair as u8].map(|of| (0..1 << 16).map(of).collect());
+        let shape = Shape { height: 1, width: 256, channels: 256 };
+        for host in Host::all() {
+            let mut scratch = Scratch { marks: vec![false; 256], ..Scratch::default() };
+            let mut made = Changes { deltas: vec![0; 1 << 16], positions: Vec::new() };
+            let bytes = [&a[..], &b, &vec![0; 1 << 16]];
+            at_level!(host, level => scratch.combine(level, table, [&input, &input], bytes, shape, &mut made));
+            let pairs = a.iter().zip(&b).map(|(&a, &b)| i16::from(expected(a, b)));
+            assert!(made.deltas.iter().copied().eq(pairs), "{host:?}");
         }
     }
 }

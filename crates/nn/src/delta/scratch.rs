@@ -5,8 +5,8 @@ use super::changes::{Changes, changed};
 use crate::arithmetic::requantise;
 use crate::hit::LayerOperand;
 use crate::level::{Level, WIDTH};
-use crate::network::{Conv, Shape, SumTable, Tensor, Window};
-use crate::operator::Reduction;
+use crate::network::{Conv, Shape, Tensor, Window};
+use crate::operator::{PairTable, Reduction};
 
 /// The memory that a layer needs while it is worked on; all zero and empty in between.
 #[derive(Clone, Debug, Default)]
@@ -217,32 +217,41 @@ impl Scratch {
         }
     }
 
-    /// Adds again where one of both differs.
+    /// Adds or multiplies again where one of both differs. An input that has a number for each channel alone is read at every
+    /// position.
     #[inline(always)]
-    pub(super) fn add<L: Level>(
+    pub(super) fn combine<L: Level>(
         &mut self,
         _: L,
-        table: &SumTable,
+        table: &impl PairTable,
         inputs: [&Changes; 2],
         [a, b, golden]: [&[u8]; 3],
-        channels: usize,
+        shape: Shape,
         output: &mut Changes,
     ) {
-        for &position in inputs.iter().flat_map(|input| &input.positions) {
-            self.touch(position as usize);
+        let channels = shape.channels;
+        let is_gate = [a, b].map(|bytes| bytes.len() < golden.len());
+        for (input, is_gate) in inputs.iter().zip(is_gate) {
+            if is_gate && !input.positions.is_empty() {
+                (0..shape.positions()).for_each(|position| self.touch(position));
+            }
+            for &position in input.positions.iter().filter(|_| !is_gate) {
+                self.touch(position as usize);
+            }
         }
-        let sum = |a: u8, b: u8| if L::FUSES { table.computed(a, b) } else { table.of(a, b) };
+        let made_of = |a: u8, b: u8| if L::FUSES { table.computed(a, b) } else { table.of(a, b) };
         for position in self.touched.drain(..) {
             self.marks[position as usize] = false;
             let at = position as usize * channels..(position as usize + 1) * channels;
-            let (a, b, golden) = (&a[at.clone()], &b[at.clone()], &golden[at.clone()]);
-            let [by_a, by_b] = inputs.map(|input| &input.deltas[at.clone()]);
+            let read = is_gate.map(|is_gate| if is_gate { 0..channels } else { at.clone() });
+            let (a, b, golden) = (&a[read[0].clone()], &b[read[1].clone()], &golden[at.clone()]);
+            let [by_a, by_b] = [0, 1].map(|which| &inputs[which].deltas[read[which].clone()]);
             let bytes = a.iter().zip(b).zip(golden);
             let mut differs = 0;
             for ((made, (by_a, by_b)), ((&a, &b), &old)) in
                 output.deltas[at].iter_mut().zip(by_a.iter().zip(by_b)).zip(bytes)
             {
-                *made = i16::from(sum(changed(a, *by_a), changed(b, *by_b))) - i16::from(old);
+                *made = i16::from(made_of(changed(a, *by_a), changed(b, *by_b))) - i16::from(old);
                 differs |= *made;
             }
             if differs != 0 {

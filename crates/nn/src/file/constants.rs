@@ -153,14 +153,18 @@ impl<'f> Constants<'f> {
         Ok(Quantisation { scale, zero })
     }
 
+    /// Whether a zero point is that of signed bytes.
+    pub(super) fn is_signed(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|tensor| tensor.data_type == Some(DataType::INT8))
+    }
+
     /// A zero point; one without a name is 0. Signed bytes are kept with 128 added, and so are their zero points: products and sums
     /// are then the same, and so is every bit but the highest, which is the opposite one.
     pub(super) fn zero(&self, name: &str) -> Result<u8, FileError> {
         if name.is_empty() {
             return Ok(0);
         }
-        let is_signed = self.0.get(name).is_some_and(|tensor| tensor.data_type == Some(DataType::INT8));
-        let (kind, shift) = if is_signed { (DataType::INT8, 128) } else { (DataType::UINT8, 0) };
+        let (kind, shift) = if self.is_signed(name) { (DataType::INT8, 128) } else { (DataType::UINT8, 0) };
         match self.raw(name, kind, 1)?.1[..] {
             [zero] => Ok(zero.wrapping_add(shift)),
             _ => Err(content(format!("the constant `{name}`"), "a tensor has one zero point")),

@@ -5,6 +5,7 @@ use rten_onnx::onnx::NodeProto;
 use super::attributes::{Attributes, MOST};
 use super::error::{FileError, content};
 use super::float::{FloatReading, Read};
+use super::functions::activation;
 use super::order::Order;
 use crate::float::{Activation, ActivationFunction, FloatOperator};
 
@@ -159,38 +160,7 @@ impl FloatReading<'_> {
         let operator = node.op_type.as_deref();
         let known = ActivationFunction::ALL.iter().find(|function| Some(function.operator()) == operator);
         let Some(&function) = known else { return Err(content(&attributes.1, "nothing here computes it")) };
-        let mut activation = Activation::usual(function);
-        if function == ActivationFunction::Gelu {
-            let said = attributes.find("approximate").and_then(|attribute| attribute.s.clone());
-            let by_tanh = said.as_deref() == Some("tanh");
-            if let Some(said) = said.filter(|said| said != "none" && !by_tanh) {
-                return Err(content(
-                    &attributes.1,
-                    format!("`approximate`: expected `none` or `tanh`, found `{said}`"),
-                ));
-            }
-            let numbers = [if by_tanh { 1.0 } else { 0.0 }, 0.0];
-            return self.activate(node, name, 0, Activation { function, numbers }, attributes);
-        }
-        for (at, (key, _)) in function.attributes().iter().enumerate() {
-            let number = &mut activation.numbers[at];
-            match node.input.get(at + 1).map_or("", String::as_str) {
-                "" => *number = attributes.real(key, *number),
-                input => match self.constants.floats(input)?[..] {
-                    [only] => *number = only,
-                    _ => return Err(content(&attributes.1, format!("`{input}` is not one number"))),
-                },
-            }
-        }
-        let [low, high] = activation.numbers;
-        if function == ActivationFunction::Clip {
-            if low > high || low.is_nan() || high.is_nan() {
-                let what = format!("expected bounds of which the first is the lower, found {:?}", [low, high]);
-                return Err(content(&attributes.1, what));
-            }
-        } else if let Some(number) = activation.numbers.iter().find(|number| !number.is_finite()) {
-            return Err(content(&attributes.1, format!("one of its numbers is {number}; expected finite ones")));
-        }
+        let activation = activation(node, function, 1, &self.constants, attributes)?;
         self.activate(node, name, 0, activation, attributes)
     }
 

@@ -9,9 +9,12 @@ use crate::float::ActivationFunction;
 use crate::network::NetworkError;
 
 /// The operators that are read.
-pub(super) const OPERATORS: [&str; 9] = [
+pub(super) const OPERATORS: [&str; 12] = [
     "QLinearConv",
     "QLinearAdd",
+    "QLinearMul",
+    "QLinearSigmoid",
+    "QLinearLeakyRelu",
     "QLinearGlobalAveragePool",
     "QLinearAveragePool",
     "QLinearConcat",
@@ -71,7 +74,7 @@ pub enum FileError {
     #[error("read the bytes as an ONNX file")]
     Form(#[source] ProtobufError),
     /// It has operators that nothing here computes.
-    #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, GlobalAveragePool, AveragePool, Relu and Clip", list(found), OPERATORS.join(", "))]
+    #[error("run the network: nothing here computes {}; it computes {}, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, Mul, GlobalAveragePool, AveragePool, ReduceMean, {}", list(found), OPERATORS.join(", "), elementwise())]
     Operators {
         /// Their types, with a node of each and how many there are.
         found: Vec<(String, String, usize)>,
@@ -93,6 +96,19 @@ pub enum FileError {
     /// Its layers do not fit each other.
     #[error(transparent)]
     Network(#[from] NetworkError),
+}
+
+/// The functions of one number that are read between DequantizeLinear and QuantizeLinear: all but those of a tensor and a constant.
+pub(super) fn quantised_functions() -> impl Iterator<Item = ActivationFunction> {
+    let has_constant = |function: &ActivationFunction| function.attributes().iter().any(|&(name, _)| name == "B");
+    ActivationFunction::ALL.iter().copied().filter(move |function| !has_constant(function))
+}
+
+/// Their names.
+fn elementwise() -> String {
+    let mut names: Vec<_> = quantised_functions().map(ActivationFunction::operator).collect();
+    let last = names.pop().unwrap_or_default();
+    format!("{} and {last}", names.join(", "))
 }
 
 fn list(found: &[(String, String, usize)]) -> String {

@@ -7,6 +7,7 @@ mod elementwise;
 mod error;
 mod external;
 mod float;
+mod functions;
 mod images;
 mod integers;
 mod node;
@@ -65,7 +66,7 @@ pub fn protected(bytes: &[u8], maps: &[(usize, usize)], margin: Option<f64>) -> 
 fn known_operators(graph: &GraphProto) -> Result<(), FileError> {
     let fuses = qdq::is_qdq(graph);
     let known = |operator: &str| {
-        let within = || qdq::AROUND.contains(&operator) || qdq::FUSED.iter().any(|(from, _)| *from == operator);
+        let within = || qdq::AROUND.contains(&operator) || qdq::fused_to(operator).is_some();
         OPERATORS.contains(&operator) || fuses && within()
     };
     unknown(graph, known).map_or(Ok(()), |found| Err(FileError::Operators { found }))

@@ -6,22 +6,30 @@ use super::attributes::Attributes;
 use super::constants::Weights;
 use super::duplicates::spread;
 use super::error::{FileError, content, node_name, protects};
+use super::functions::function_of;
 use super::order::by_tap;
 use super::reading::Reading;
 use crate::arithmetic::{Quantisation, average_multiplier, multiplier};
 use crate::network::{AveragePool, Conv, Layer, Operator, Shape, SumTable, Tensor, Window};
 
 /// The attributes that are read.
-const ATTRIBUTES: [&str; 14] = [
+const ATTRIBUTES: [&str; 21] = [
     "alpha",
+    "approximate",
     "auto_pad",
+    "axes",
     "axis",
+    "beta",
     "ceil_mode",
     "channels_last",
     "count_include_pad",
     "dilations",
     "group",
+    "keepdims",
     "kernel_shape",
+    "max",
+    "min",
+    "noop_with_empty_axes",
     "pads",
     "storage_order",
     "strides",
@@ -53,6 +61,11 @@ impl Reading<'_> {
             Some("QLinearConcat") => self.concat_quantised(node, name, &attributes),
             Some("QLinearAveragePool") => self.average_pool(node, name, &attributes),
             Some("QLinearGlobalAveragePool") => self.average(node, name, &attributes),
+            Some("ReduceMean") => self.mean(node, name, &attributes),
+            Some("QLinearMul") => self.multiply(node, name, &attributes),
+            Some(operator) if let Some(function) = function_of(operator) => {
+                self.function(node, name, function, &attributes)
+            }
             _ => self.flatten(node, &attributes),
         }
     }
@@ -223,8 +236,7 @@ impl Reading<'_> {
         let quantisation = self.constants.quantisation(&node.input, 3)?;
         attributes.expect("channels_last", 0)?;
         let multiplier = average_multiplier(input.quantisation, input.shape.positions(), quantisation);
-        let shape = Shape { height: 1, width: 1, channels: input.shape.channels };
-        let tensor = Tensor { shape, flat: false, quantisation };
+        let tensor = Tensor { shape: input.shape.of_channels(), flat: false, quantisation };
         self.keep(node, name, Operator::GlobalAverage { multiplier }, vec![source], tensor);
         Ok(())
     }
@@ -234,6 +246,7 @@ impl Reading<'_> {
         attributes.expect("axis", 1)?;
         let source = self.moved(node, 0, attributes)?;
         self.known.insert(node.output[0].clone(), source);
+        self.flattened.insert(node.output[0].clone());
         Ok(())
     }
 
@@ -245,7 +258,14 @@ impl Reading<'_> {
         }
     }
 
-    fn keep(&mut self, node: &NodeProto, name: String, operator: Operator, inputs: Vec<usize>, tensor: Tensor) {
+    pub(super) fn keep(
+        &mut self,
+        node: &NodeProto,
+        name: String,
+        operator: Operator,
+        inputs: Vec<usize>,
+        tensor: Tensor,
+    ) {
         let opcode = node.op_type.clone().unwrap_or_default();
         self.push(node, Layer { name, opcode, operator, inputs }, tensor);
     }

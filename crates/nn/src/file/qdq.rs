@@ -7,13 +7,16 @@ use rten_onnx::onnx::{GraphProto, NodeProto};
 
 use super::constants::Constants;
 use super::error::{FileError, content, node_name, protects};
+use super::functions::on_bytes;
 
-/// The operators on floats that are read within a group, and what each is fused to.
-pub(super) const FUSED: [(&str, &str); 8] = [
+/// The operators on floats that are read within a group, and what each is fused to; so are functions of one number.
+const FUSED: [(&str, &str); 10] = [
     ("Conv", "QLinearConv"),
     ("Gemm", "QGemm"),
     ("Add", "QLinearAdd"),
+    ("Mul", "QLinearMul"),
     ("GlobalAveragePool", "QLinearGlobalAveragePool"),
+    ("ReduceMean", "ReduceMean"),
     ("Flatten", "Flatten"),
     ("MaxPool", "MaxPool"),
     ("Concat", "QLinearConcat"),
@@ -33,7 +36,12 @@ const CLAMPS: [&str; 2] = ["Relu", "Clip"];
 const ROUNDING: f32 = 1e-6;
 
 /// Attributes that say in which type something is computed, which a fused group does not do, or what it does anyway.
-const IDLE: [&str; 3] = ["beta", "block_size", "saturate"];
+const IDLE: [&str; 2] = ["block_size", "saturate"];
+
+/// The operator on integers that one on floats is fused to within a group.
+pub(super) fn fused_to(operator: &str) -> Option<&'static str> {
+    FUSED.iter().find(|(from, _)| *from == operator).map(|&(_, to)| to).or_else(|| on_bytes(operator))
+}
 
 /// Whether the file has groups of this form.
 pub(super) fn is_qdq(graph: &GraphProto) -> bool {
@@ -161,7 +169,7 @@ pub(super) fn fused(graph: GraphProto) -> Result<(GraphProto, Conditions), FileE
                     return Err(content(place(number, node), format!("no node before it makes `{source}`")));
                 }
             }
-            name if FUSED.iter().any(|(from, _)| *from == name) && !groups.is_quantised(node) => {
+            name if fused_to(name).is_some() && !groups.is_quantised(node) => {
                 // Where integers are moved, nothing is fused.
                 if MOVED.contains(&name) && !groups.dequantised.contains_key(input(node, 0)) {
                     made.node.push(node.clone());
@@ -170,7 +178,7 @@ pub(super) fn fused(graph: GraphProto) -> Result<(GraphProto, Conditions), FileE
                 let what = "nothing quantises what it makes, so that it is not fused; floats are not computed";
                 return Err(content(place(number, node), what));
             }
-            name if FUSED.iter().any(|(from, _)| *from == name) => {}
+            name if fused_to(name).is_some() => {}
             _ => made.node.push(node.clone()),
         }
     }
@@ -207,7 +215,11 @@ impl<'g> Groups<'g> {
             |of: &&str| makers.get(of).filter(|(_, node)| CLAMPS.contains(&operator(node))).map(|(_, it)| input(it, 0));
         let clamped: Vec<&str> = quantised.iter().filter_map(before).collect();
         quantised.extend(clamped);
-        Self { makers, dequantised, quantised }
+        let mut groups = Self { makers, dequantised, quantised };
+        let products = groups.quantised.iter().filter_map(|name| groups.makers.get(name));
+        let gates: Vec<&str> = products.filter_map(|&(_, node)| Some(groups.hard_swish(node)?.1)).collect();
+        groups.quantised.extend(gates);
+        groups
     }
 
     fn is_quantised(&self, node: &NodeProto) -> bool {
@@ -220,7 +232,8 @@ impl<'g> Groups<'g> {
         let unknown = || content(place(number, quantise), "no node before it makes its input");
         let (mut at, mut node) = of(input(quantise, 0)).ok_or_else(unknown)?;
         let output = [input(quantise, 1).to_owned(), input(quantise, 2).to_owned()];
-        if CLAMPS.contains(&operator(node)) {
+        let reads_bytes = |node: &NodeProto| self.dequantised.contains_key(input(node, 0));
+        if CLAMPS.contains(&operator(node)) && !reads_bytes(node) {
             conditions.clamps.push(Clamp {
                 place: place(at, node),
                 quantisation: output.clone(),
@@ -228,7 +241,11 @@ impl<'g> Groups<'g> {
             });
             (at, node) = of(input(node, 0)).ok_or_else(unknown)?;
         }
-        let Some((_, integer)) = FUSED.iter().find(|(from, _)| *from == operator(node)) else {
+        if let Some((x, _)) = self.hard_swish(node) {
+            let inputs = [&self.triple(at, node, x)?[..], &output].concat();
+            return Ok(made(node_name(at, node), "HardSwish", inputs, quantise));
+        }
+        let Some(integer) = fused_to(operator(node)) else {
             let what = format!("it quantises what `{}` makes, which is not fused", operator(node));
             return Err(content(place(number, quantise), what));
         };
@@ -237,46 +254,59 @@ impl<'g> Groups<'g> {
             "" => Ok(String::new()),
             _ => triple(2).map(|[bias, _, _]| bias),
         };
-        let inputs: Vec<String> = match *integer {
+        let inputs: Vec<String> = match integer {
             "QLinearConv" => [&triple(0)?[..], &triple(1)?, &output, &[bias()?]].concat(),
             "QGemm" => [&triple(0)?[..], &triple(1)?, &[bias()?], &output].concat(),
-            "QLinearAdd" => [&triple(0)?[..], &triple(1)?, &output].concat(),
+            "QLinearAdd" | "QLinearMul" => [&triple(0)?[..], &triple(1)?, &output].concat(),
             "QLinearConcat" => {
                 let each = (0..node.input.len()).map(triple).collect::<Result<Vec<_>, _>>()?;
                 [&output[..], &each.concat()].concat()
             }
             "QLinearGlobalAveragePool" | "QLinearAveragePool" => [&triple(0)?[..], &output].concat(),
+            _ if on_bytes(operator(node)).is_some() || integer == "ReduceMean" => {
+                [&triple(0)?[..], &output, node.input.get(1..).unwrap_or_default()].concat()
+            }
             _ => (0..node.input.len()).map(|which| Ok(triple(which)?[0].clone())).collect::<Result<_, FileError>>()?,
         };
-        if matches!(*integer, "QLinearConv" | "QGemm") && !input(node, 2).is_empty() {
+        if matches!(integer, "QLinearConv" | "QGemm") && !input(node, 2).is_empty() {
             let scales = [triple(2)?, triple(0)?, triple(1)?].map(|[_, scale, _]| scale);
             conditions.biases.push((place(at, node), scales));
         }
-        for which in (0..node.input.len()).filter(|_| MOVED.contains(integer)) {
+        for which in (0..node.input.len()).filter(|_| MOVED.contains(&integer)) {
             let [_, scale, zero] = triple(which)?;
             conditions.scales.push((place(at, node), [scale, output[0].clone()]));
             conditions.points.push((place(at, node), [zero, output[1].clone()]));
         }
-        if matches!(*integer, "QLinearConv" | "QGemm")
+        if matches!(integer, "QLinearConv" | "QGemm")
             && let Some(weights) = self.dequantised.get(input(node, 1))
-            && number_of(weights, "axis", 1) != i64::from(*integer == "QGemm" && number_of(node, "transB", 0) == 0)
+            && number_of(weights, "axis", 1) != i64::from(integer == "QGemm" && number_of(node, "transB", 0) == 0)
         {
             conditions.single.push((place(at, node), input(weights, 1).to_owned()));
         }
         let mut attribute = node.attribute.clone();
-        if let Some(beta) = attribute.iter().find(|it| it.name.as_deref() == Some("beta"))
-            && beta.f.is_some_and(|beta| beta != 1.0)
-        {
-            return Err(content(place(at, node), "`beta`: expected 1"));
+        if integer == "QGemm" {
+            if real_of(node, "beta", 1.0) != 1.0 {
+                return Err(content(place(at, node), "`beta`: expected 1"));
+            }
+            attribute.retain(|it| it.name.as_deref() != Some("beta"));
         }
         attribute.retain(|it| !it.name.as_deref().is_some_and(|name| IDLE.contains(&name)));
-        Ok(NodeProto {
-            name: Some(node_name(at, node)),
-            op_type: Some((*integer).to_owned()),
-            input: inputs,
-            output: quantise.output.clone(),
-            attribute,
-            ..NodeProto::default()
+        Ok(NodeProto { attribute, ..made(node_name(at, node), integer, inputs, quantise) })
+    }
+
+    /// The input of a product that the other input is the HardSigmoid of, and what that is called: together they are HardSwish.
+    fn hard_swish(&self, product: &'g NodeProto) -> Option<(usize, &'g str)> {
+        if operator(product) != "Mul" {
+            return None;
+        }
+        [0, 1].into_iter().find_map(|x| {
+            let gate = input(product, 1 - x);
+            let &(_, node) = self.makers.get(gate).filter(|(_, node)| operator(node) == "HardSigmoid")?;
+            let numbers = [real_of(node, "alpha", 0.2), real_of(node, "beta", 0.5)];
+            // The same tensor may be dequantised for each of its readers.
+            let of = |name: &str| self.dequantised.get(name).map(|it| &it.input);
+            let is_same = of(input(node, 0)).is_some() && of(input(node, 0)) == of(input(product, x));
+            (is_same && numbers == [1.0 / 6.0, 0.5]).then_some((x, gate))
         })
     }
 
@@ -290,6 +320,12 @@ impl<'g> Groups<'g> {
         })?;
         Ok([0, 1, 2].map(|at| input(dequantise, at).to_owned()))
     }
+}
+
+/// A node of integers in place of the group that ends with `quantise`.
+fn made(name: String, operator: &str, input: Vec<String>, quantise: &NodeProto) -> NodeProto {
+    let (name, op_type, output) = (Some(name), Some(operator.to_owned()), quantise.output.clone());
+    NodeProto { name, op_type, input, output, ..NodeProto::default() }
 }
 
 fn operator(node: &NodeProto) -> &str {
@@ -310,6 +346,11 @@ fn bounds(node: &NodeProto) -> [Bound; 2] {
 fn number_of(node: &NodeProto, attribute: &str, default: i64) -> i64 {
     let found = node.attribute.iter().find(|it| it.name.as_deref() == Some(attribute));
     found.and_then(|it| it.i).unwrap_or(default)
+}
+
+fn real_of(node: &NodeProto, attribute: &str, default: f32) -> f32 {
+    let found = node.attribute.iter().find(|it| it.name.as_deref() == Some(attribute));
+    found.and_then(|it| it.f).unwrap_or(default)
 }
 
 fn input(node: &NodeProto, at: usize) -> &str {

@@ -1,6 +1,6 @@
 //! The constants, tensors and layers of a file that are known while its nodes are read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 
@@ -56,6 +56,8 @@ pub(super) struct Reading<'f> {
     pub(super) layers: Vec<Layer>,
     /// The tensors by the names that the file has for them.
     pub(super) known: BTreeMap<String, usize>,
+    /// The names of those that have no rows and columns any more, whatever tensor they are.
+    pub(super) flattened: BTreeSet<String>,
     /// Channels of tensors, taken for duplicates of filters that read no others.
     pub(super) taken: BTreeMap<String, (usize, Vec<usize>)>,
     pub(super) protection: Protection,
@@ -76,6 +78,7 @@ impl<'f> Reading<'f> {
             tensors: vec![tensor],
             layers: Vec::new(),
             known: BTreeMap::from([(name, 0)]),
+            flattened: BTreeSet::new(),
             taken: BTreeMap::new(),
             protection: Protection::default(),
         })

@@ -54,7 +54,7 @@ macro_rules! activations {
 
         impl Activation {
             /// Replaces each number by what the function makes of it.
-            pub(super) fn apply(self, values: &mut [f32]) {
+            pub(crate) fn apply(self, values: &mut [f32]) {
                 match self.function {
                     $(ActivationFunction::$name => {
                         let made = |$value: f32, $numbers: [f32; 2]| -> f32 { $made };

@@ -7,6 +7,7 @@
 //!
 //! # Invariants
 //!
+//! - A function of one number is lines between what it is at neighbouring bytes. At a byte its gradient is the mean of both sides.
 //! - Gradients are exact up to rounding of 64 bits where the network is linear around a run; at the corner of a bound or of a
 //!   maximum they are those of one side.
 

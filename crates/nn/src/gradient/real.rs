@@ -70,6 +70,11 @@ impl RealRun {
         match &layer.operator {
             Operator::Conv(conv) | Operator::Dense(conv) => convolve(conv, of(0), output),
             Operator::Add(_) => of(0).1.iter().zip(of(1).1).map(|(a, b)| a + b).collect(),
+            Operator::Multiply(_) => {
+                let pairs = of(0).1.iter().cycle().zip(of(1).1.iter().cycle()).take(output.shape.elements());
+                pairs.map(|(a, b)| a * b).collect()
+            }
+            Operator::Function(table) => of(0).1.iter().map(|&value| table.real(value)[0]).collect(),
             Operator::MaxPool(window) => {
                 let largest = |element| self.tensors[layer.inputs[0]][largest(*window, of(0), output, element)];
                 (0..output.shape.elements()).map(largest).collect()
@@ -89,6 +94,7 @@ impl RealRun {
                 let row = |at: usize| (0..layer.inputs.len()).flat_map(move |input| part(at, input));
                 (0..output.shape.positions()).flat_map(row).copied().collect()
             }
+            Operator::Mean => average(1.0 / of(0).0.shape.positions() as f64, of(0)),
             Operator::GlobalAverage { multiplier } => average(f64::from(*multiplier) * ratio(of(0).0, output), of(0)),
         }
     }

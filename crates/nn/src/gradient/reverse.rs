@@ -72,6 +72,21 @@ impl<'n> Reverse<'n> {
                     convolve(conv, &self.weights[number], (from(0), gradient), (to, output));
                 }
                 Operator::Add(_) => add(gradient, output),
+                Operator::Multiply(_) => {
+                    let other = (number, 1 - which);
+                    let factors = run.read.get(&other).unwrap_or(&run.tensors[layer.inputs[other.1]]);
+                    // A gate is read at every position, and so it sums up their changes.
+                    let size = gradient.len();
+                    for (element, (by, factor)) in output.iter().zip(factors.iter().cycle()).enumerate() {
+                        gradient[element % size] += by * factor;
+                    }
+                }
+                Operator::Function(table) => {
+                    let read = run.read.get(&(number, which)).unwrap_or(&run.tensors[tensor]);
+                    for ((value, by), &at) in gradient.iter_mut().zip(output).zip(read) {
+                        *value += by * table.real(at)[1];
+                    }
+                }
                 Operator::MaxPool(window) => {
                     let read = (from(0), &run.read.get(&(number, which)).unwrap_or(&run.tensors[tensor])[..]);
                     for (element, by) in output.iter().enumerate() {
@@ -91,8 +106,11 @@ impl<'n> Reverse<'n> {
                         add(values, &row[first..first + own]);
                     }
                 }
-                Operator::GlobalAverage { multiplier } => {
-                    let factor = f64::from(*multiplier) * ratio(from(0), to);
+                Operator::Mean | Operator::GlobalAverage { .. } => {
+                    let factor = match layer.operator {
+                        Operator::GlobalAverage { multiplier } => f64::from(multiplier) * ratio(from(0), to),
+                        _ => 1.0 / from(0).shape.positions() as f64,
+                    };
                     let each: Vec<f64> = output.iter().map(|by| by * factor).collect();
                     gradient.chunks_mut(channels).for_each(|values| add(values, &each));
                 }

@@ -56,7 +56,12 @@ fn within_bounds(network: &Network, number: usize, run: &Run) -> Vec<bool> {
         Operator::Conv(conv) | Operator::Dense(conv) => &conv.multipliers[..],
         Operator::GlobalAverage { multiplier } => std::slice::from_ref(multiplier),
         Operator::MaxPool(_) => return vec![true; bytes.len()],
-        Operator::Add(_) | Operator::AveragePool(_) | Operator::Concat => {
+        Operator::Add(_)
+        | Operator::Multiply(_)
+        | Operator::Function(_)
+        | Operator::AveragePool(_)
+        | Operator::Concat
+        | Operator::Mean => {
             return bytes.iter().map(|&byte| byte > 0 && byte < u8::MAX).collect();
         }
     };

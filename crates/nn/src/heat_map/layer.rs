@@ -4,7 +4,7 @@ use super::map::HeatMap;
 use crate::forward::{forward, top_class};
 use crate::gradient::{RealRun, Reverse};
 use crate::hit::Hit;
-use crate::network::{Network, Operator};
+use crate::network::Network;
 use crate::observe::Task;
 
 /// Makes heat maps of one layer of a network.
@@ -131,15 +131,16 @@ impl<'n> HeatMapper<'n> {
     }
 }
 
-/// The last layer with several positions before the first that sums up all positions; none if there is none.
+/// The last layer with several positions on the way to the logits, unlike a duplicate that is compared with something; none if there is
+/// none.
 fn last_wide(network: &Network) -> Option<usize> {
     let layers = network.layers();
-    let sums_up = |operator: &Operator| matches!(operator, Operator::Dense(_) | Operator::GlobalAverage { .. });
-    let first = layers.iter().position(|layer| sums_up(&layer.operator));
-    // What it reads is on the way to the logits, unlike a duplicate that is compared with something.
-    let mut tensor = first.map_or(layers.len(), |number| layers[number].inputs[0]);
-    while tensor > 0 && network.tensors()[tensor].shape.positions() <= 1 {
-        tensor = layers[tensor - 1].inputs[0];
+    let positions = |tensor: usize| network.tensors()[tensor].shape.positions();
+    let mut tensor = layers.len();
+    while tensor > 0 && positions(tensor) <= 1 {
+        let read = &layers[tensor - 1].inputs;
+        // Of a tensor and its gate, the gate is the narrow one.
+        tensor = read.iter().copied().rev().max_by_key(|&input| positions(input))?;
     }
     tensor.checked_sub(1)
 }

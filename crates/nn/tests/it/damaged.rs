@@ -36,8 +36,9 @@ fn operators_that_are_not_computed_are_named_before_anything_else() {
     assert_eq!(
         error.to_string(),
         "run the network: nothing here computes `QLinearBonk` (node `c1`; 7 of them); it computes QLinearConv, \
-         QLinearAdd, QLinearGlobalAveragePool, QLinearAveragePool, QLinearConcat, QGemm, Flatten, MaxPool, Concat, and between DequantizeLinear and QuantizeLinear also \
-         Conv, Gemm, Add, GlobalAveragePool, AveragePool, Relu and Clip"
+         QLinearAdd, QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearGlobalAveragePool, QLinearAveragePool, QLinearConcat, \
+         QGemm, Flatten, MaxPool, Concat, and between DequantizeLinear and QuantizeLinear also Conv, Gemm, Add, Mul, \
+         GlobalAveragePool, AveragePool, ReduceMean, Relu, Clip, LeakyRelu, Sigmoid, HardSigmoid, HardSwish, Tanh, Erf and Gelu"
     );
 }
 

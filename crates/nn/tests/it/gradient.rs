@@ -46,7 +46,7 @@ fn compare(network: &Network, image: &[u8], draws: &mut Draws, count: usize) -> 
 fn gradients_of_random_networks_are_finite_differences() {
     let [mut compared, mut moving] = [0, 0];
     for number in 0..400 {
-        let mut draws = Draws::new(29, number);
+        let mut draws = Draws::new(41, number);
         let network = network(&mut draws);
         let size = network.tensors()[0].shape.elements();
         let image: Vec<u8> = (0..size).map(|_| draws.next() as u8).collect();

@@ -88,15 +88,82 @@ fn average_pools_and_tensors_of_unequal_scales_that_are_joined_are_what_onnx_run
         assert_ne!(quantisation(0), quantisation(1), "{}", layer.name);
     }
     check(&network, include_bytes!("../vectors/mixed-qdq.zst"), "a4");
-    let mut delta = Delta::new(&network);
+    changes_are_those_of_whole_runs(&network);
+}
+
+/// Compares what neurons of all layers change with whole runs; says how often the logits differ.
+fn changes_are_those_of_whole_runs(network: &Network) -> usize {
+    let (mut delta, mut differing) = (Delta::new(network), 0);
     for run in 0..3000 {
         let mut draws = Draws::new(37, run);
         let pixels = fashion().images().pixels(draws.below(1000).unwrap() as usize);
         let layer = draws.below(network.layers().len() as u64).unwrap() as usize;
         let element = draws.below(network.output(layer).shape.elements() as u64).unwrap() as usize;
         let hit = Hit::neuron(layer, element, flip(draws.below(8).unwrap() as u32));
-        agree(&network, &mut delta, pixels, &forward(&network, pixels, None), &hit);
+        differing += usize::from(agree(network, &mut delta, pixels, &forward(network, pixels, None), &hit));
     }
+    differing
+}
+
+/// Functions of one number, gates as either factor, squares, SiLU and HardSwish, and averages by ReduceMean.
+const GATED: &[u8] = include_bytes!("../vectors/gated-qdq.onnx");
+
+#[test]
+fn gates_and_functions_of_one_number_are_what_onnx_runtime_makes_of_them() {
+    let network = read_network("gated", GATED).unwrap();
+    let of_class = |class: &str| -> Vec<String> {
+        let layers = network.layers().iter().filter(|layer| layer.class() == class);
+        layers.map(|layer| format!("{} {}", layer.name, layer.opcode)).collect()
+    };
+    let functions = [
+        "leaky QLinearLeakyRelu",
+        "silu.gate QLinearSigmoid",
+        "first HardSigmoid",
+        "swish.gate HardSigmoid",
+        "second QLinearSigmoid",
+        "tanh Tanh",
+        "hard HardSwish",
+        // HardSigmoid and Mul with nothing that quantises in between.
+        "split HardSwish",
+        "erf Erf",
+        "hidden.gate HardSigmoid",
+    ];
+    assert_eq!(of_class("activation"), functions);
+    let products = ["silu", "excited", "swish", "again", "square", "hidden"].map(|name| format!("{name} QLinearMul"));
+    assert_eq!(of_class("mul"), products);
+    assert_eq!(of_class("pool"), ["first.mean QLinearGlobalAveragePool", "second.mean ReduceMean", "flat ReduceMean"]);
+    check(&network, include_bytes!("../vectors/gated-qdq.zst"), "");
+    let differing = changes_are_those_of_whole_runs(&network);
+    assert!((300..2900).contains(&differing), "{differing}");
+}
+
+#[test]
+fn gates_of_signed_bytes_are_what_onnx_runtime_makes_of_them() {
+    let network = read_network("gated", include_bytes!("../vectors/gated-signed.onnx")).unwrap();
+    check(&network, include_bytes!("../vectors/gated-signed.zst"), "");
+    changes_are_those_of_whole_runs(&network);
+}
+
+#[test]
+fn gates_in_the_form_of_operators_are_what_onnx_runtime_makes_of_them() {
+    let network = read_network("gated", include_bytes!("../vectors/gated-qop.onnx")).unwrap();
+    let opcodes: Vec<&str> = network.layers().iter().map(|layer| layer.opcode.as_str()).collect();
+    for expected in ["QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu", "HardSigmoid", "HardSwish", "ReduceMean"] {
+        assert!(opcodes.contains(&expected), "{expected}");
+    }
+    check(&network, include_bytes!("../vectors/gated-qop.zst"), "");
+    changes_are_those_of_whole_runs(&network);
+}
+
+#[test]
+fn products_and_functions_that_are_not_computed_are_named() {
+    let alpha = said_of(GATED, &0.1_f32.to_le_bytes(), &f32::NAN.to_le_bytes());
+    assert_eq!(alpha, "read the node `leaky`: one of its numbers is NaN; expected finite ones");
+    // Another factor than a sixth is no HardSwish, and what is between HardSigmoid and Mul is then not quantised.
+    let sixth = said_of(GATED, &(1.0_f32 / 6.0).to_le_bytes(), &0.2_f32.to_le_bytes());
+    let expected =
+        "read the node `split.gate`: nothing quantises what it makes, so that it is not fused; floats are not computed";
+    assert_eq!(sixth, expected);
 }
 
 /// The answer about the file with some bytes replaced by as many others, everywhere.

@@ -2,9 +2,12 @@
 
 use nn::arithmetic::Quantisation;
 use nn::delta::Delta;
+use nn::float::{Activation, ActivationFunction};
 use nn::forward::forward;
 use nn::hit::Hit;
-use nn::network::{AveragePool, Conv, Layer, Network, Operator, Shape, SumTable, Tensor, Window};
+use nn::network::{
+    AveragePool, Conv, FunctionTable, Layer, Network, Operator, ProductTable, Shape, SumTable, Tensor, Window,
+};
 use stats::Draws;
 
 use crate::kit::{agree, flip};
@@ -46,7 +49,20 @@ fn conv(draws: &mut Draws, input: &Tensor) -> (Conv, Tensor) {
     (conv, Tensor { shape, flat: false, quantisation: quantisation(draws) })
 }
 
-/// Convolutions and sums in random order, an average, a dense layer.
+/// A function with the numbers that it usually has, between two quantisations.
+fn function(draws: &mut Draws, quantisations: [Quantisation; 2]) -> FunctionTable {
+    let functions = [
+        ActivationFunction::Sigmoid,
+        ActivationFunction::HardSigmoid,
+        ActivationFunction::HardSwish,
+        ActivationFunction::Tanh,
+        ActivationFunction::LeakyRelu,
+        ActivationFunction::Relu,
+    ];
+    FunctionTable::new(Activation::usual(*draws.one_of(&functions).unwrap()), quantisations)
+}
+
+/// Convolutions, sums, products, gates, functions, pools and averages in random order, a dense layer.
 pub(crate) fn network(draws: &mut Draws) -> Network {
     let shape = Shape { height: pick(draws, 1, 9), width: pick(draws, 1, 9), channels: pick(draws, 1, 6) };
     let mut tensors = vec![Tensor { shape, flat: false, quantisation: quantisation(draws) }];
@@ -59,7 +75,7 @@ pub(crate) fn network(draws: &mut Draws) -> Network {
         let source = if draws.below(3) == Some(0) { pick(draws, 0, tensors.len() - 1) } else { tensors.len() - 1 };
         let input = tensors[source].clone();
         let alike: Vec<usize> = (0..tensors.len()).filter(|&other| tensors[other].shape == input.shape).collect();
-        let kind = draws.below(6);
+        let kind = draws.below(8);
         if kind == Some(2) {
             let kernel = [pick(draws, 1, input.shape.height.min(3)), pick(draws, 1, input.shape.width.min(3))];
             let fits = |axis: usize, size: usize| if kernel[axis] * 2 <= size + 1 { 2 } else { 1 };
@@ -88,6 +104,28 @@ pub(crate) fn network(draws: &mut Draws) -> Network {
             let tensor =
                 if draws.below(2) == Some(0) { input } else { Tensor { quantisation: quantisation(draws), ..input } };
             push(&mut tensors, Operator::Concat, inputs, Tensor { shape, ..tensor });
+        } else if kind == Some(6) {
+            let made = Tensor { quantisation: quantisation(draws), ..input.clone() };
+            let table = function(draws, [input.quantisation, made.quantisation]);
+            push(&mut tensors, Operator::Function(table), vec![source], made);
+        } else if kind == Some(7) {
+            let gated = draws.below(3) != Some(0);
+            let other = if gated {
+                let shape = input.shape.of_channels();
+                let gate = Tensor { shape, flat: false, quantisation: quantisation(draws) };
+                push(&mut tensors, Operator::Mean, vec![source], gate);
+                tensors.len() - 1
+            } else {
+                *draws.one_of(&alike).unwrap()
+            };
+            let mut inputs = vec![source, other];
+            if draws.below(2) == Some(0) {
+                inputs.swap(0, 1);
+            }
+            let product = Tensor { quantisation: quantisation(draws), ..input };
+            let [a, b] = [0, 1].map(|which: usize| tensors[inputs[which]].quantisation);
+            let table = ProductTable::new([a, b, product.quantisation], draws.below(2) == Some(0));
+            push(&mut tensors, Operator::Multiply(table), inputs, product);
         } else if kind < Some(2) {
             let other = *draws.one_of(&alike).unwrap();
             let sum = Tensor { quantisation: quantisation(draws), ..input.clone() };
