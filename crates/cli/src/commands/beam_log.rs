@@ -104,7 +104,11 @@ impl BeamLog {
             let silent = time().duration_since(written).unwrap_or_default().as_secs_f64();
             // Emptying is no word of the run.
             let silent = (!is_emptied || !lines.is_empty()).then_some(silent);
-            Ok(RunLines { start: last_start(lines), run, has_end, silent, is_emptied })
+            // Events of a run whose start is not there, in a log that was empty when it began.
+            let has_events = lines.iter().any(|line| line.contains_key("event"));
+            let start = last_start(lines);
+            let is_emptied = is_emptied || start.is_none() && has_events;
+            Ok(RunLines { start, run, has_end, silent, is_emptied })
         })
     }
 
@@ -215,7 +219,7 @@ mod tests {
             ] {
                 std::fs::write(&path, &text).unwrap();
                 let lines = log.end().unwrap();
-                let is_emptied = before > 0 && !text.starts_with(&line("start"));
+                let is_emptied = !text.starts_with(&line("start")) && (before > 0 || !text.is_empty());
                 assert_eq!(
                     (lines.start.is_some(), lines.has_end, lines.is_emptied, lines.run.is_some()),
                     (has_start, text.contains("end"), is_emptied, is_known),
