@@ -275,7 +275,7 @@ pub struct Request {
 pub struct Options {
     /// By option, its value, defaults included.
     pub values: BTreeMap<&'static str, String>,
-    /// Those that stand on the command line.
+    /// Those that stand on the command line, with `seed`, which all commands on capsules share.
     pub said: BTreeSet<&'static str>,
 }
 

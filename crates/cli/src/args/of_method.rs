@@ -153,7 +153,9 @@ impl ParsedCommand {
         if let Some((name, own)) = matches.subcommand() {
             if let Some(it) = registry::commands().find(|command| command.name == name) {
                 refused(it, own)?;
-                let options = options(it.options, own);
+                let mut options = options(it.options, own);
+                // Methods that draw nothing refuse it.
+                options.said.extend(is_written("seed", own).then_some("seed"));
                 return Ok(Self::MethodArgs(MethodArgs {
                     name: it.name,
                     options,

@@ -106,6 +106,7 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         (&["--from-map", path(&map), "--only", "K1"], 1, "edit the fault map, or leave --only out"),
         (&["--kernel", "atax_kernel1"], 1, "takes no --kernel: each region says its own"),
         (&["--from-map", path(&map), "--margin", "0.1"], 1, "edit the fault map, or leave --margin out"),
+        (&["--from-map", path(&map), "--seed", "3"], 1, "edit the fault map, or leave --seed out"),
         (&["--runs", "9", "--margin", "0.1"], 1, "as --runs and as --margin say: leave one of them out"),
     ] {
         let (found, text) = answer(args);

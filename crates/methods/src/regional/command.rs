@@ -152,8 +152,8 @@ fn profile(
 
 /// Regions to begin with.
 fn template(request: &Request, path: PathBuf) -> Result<Answer, StudyError> {
-    const OTHERS: [&str; 10] =
-        ["file", "only", "target", "model", "runs", "margin", "profile", "map", "from-profile", "from-map"];
+    const OTHERS: [&str; 11] =
+        ["file", "only", "target", "model", "runs", "margin", "profile", "map", "from-profile", "from-map", "seed"];
     if let Some(key) = request.options.first_explicit(&OTHERS) {
         return Err(StudyError::Words(format!(
             "combine --{key} with --template, which injects nothing: leave one out"
@@ -197,8 +197,11 @@ pub(super) fn settings(request: &Request) -> Result<(Settings, BTreeMap<String, 
     if let [one, other, ..] = said[..] {
         return Err(StudyError::Words(format!("take sites from --{one} and from --{other}: leave one of them out")));
     }
-    let chosen: &[&str] =
-        if map.is_some() { &["only", "target", "model", "runs", "margin"] } else { &["only", "target", "model"] };
+    let chosen: &[&str] = if map.is_some() {
+        &["only", "target", "model", "runs", "margin", "seed"]
+    } else {
+        &["only", "target", "model"]
+    };
     if let Some(taken) = profile.map(Settings::Profile).or(map.map(Settings::Map)) {
         let what = taken.file().0;
         return match request.options.first_explicit(chosen) {

@@ -118,8 +118,9 @@ fn kernels(request: &Request) -> Vec<&str> {
 }
 
 fn of_one(request: &Request, followed: &FollowedArrays, id: &str) -> Result<Answer, StudyError> {
-    if let Some(key) =
-        request.options.first_explicit(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"])
+    if let Some(key) = request
+        .options
+        .first_explicit(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph", "seed"])
     {
         return Err(StudyError::Words(format!(
             "combine --{key} with --fault: --{key} is for many faults; leave one of them out"
