@@ -131,32 +131,31 @@ impl<'n> Attributes<'n> {
             dilation: self.list("dilations", [1, 1], 1)?,
         };
         // A last window may end beyond the padding, if it begins before it.
-        let reaches_beyond = match (self.number("ceil_mode", 0), self.number("count_include_pad", 0)) {
-            (0, _) => false,
-            (1, 0) => true,
-            found => {
-                let what = format!(
-                    "`ceil_mode` and `count_include_pad`: expected 0 or 1, of which one is 0, found {found:?}: what lies beyond the \
-                     padding does not count"
-                );
-                return Err(content(&self.1, what));
-            }
+        let reaches_beyond = match self.number("ceil_mode", 0) {
+            0 => false,
+            1 => true,
+            other => return Err(content(&self.1, format!("`ceil_mode`: expected 0 or 1, found {other}"))),
         };
         let windows = |size: usize, pads: [usize; 2], axis: usize| {
             let (rest, stride) = ((size + pads[0] + pads[1]).checked_sub(window.extent(axis))?, window.stride[axis]);
             let whole = rest.checked_div(stride)? + 1;
             let begins_before_it = whole * stride < size + pads[0];
-            Some(whole + usize::from(reaches_beyond && !rest.is_multiple_of(stride) && begins_before_it))
+            Some([whole, usize::from(reaches_beyond && !rest.is_multiple_of(stride) && begins_before_it)])
         };
         let height = windows(input.height, [top, bottom], 0);
-        let (Some(height), Some(width)) = (height, windows(input.width, [left, right], 1)) else {
+        let (Some([height, below]), Some([width, right])) = (height, windows(input.width, [left, right], 1)) else {
             let what = format!(
                 "windows of {:?} with dilations of {:?} are larger than their input",
                 window.kernel, window.dilation
             );
             return Err(content(&self.1, what));
         };
-        Ok((window, Shape { height, width, ..input }))
+        if below + right > 0 && self.number("count_include_pad", 0) != 0 {
+            let what = "`ceil_mode` and `count_include_pad`: a window ends beyond the padding, of which the rest does not count; \
+                        expected one of them to be 0";
+            return Err(content(&self.1, what));
+        }
+        Ok((window, Shape { height: height + below, width: width + right, ..input }))
     }
 
     /// What has to be as it usually is.

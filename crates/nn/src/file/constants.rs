@@ -121,8 +121,12 @@ impl<'f> Constants<'f> {
         Ok(self.indices(name)?.1)
     }
 
-    /// Whole numbers of 64 bits and the sizes of their tensor.
+    /// Whole numbers of 64 bits, or of 32, and the sizes of their tensor.
     pub(super) fn indices(&self, name: &str) -> Result<(Vec<usize>, Vec<i64>), FileError> {
+        if self.0.get(name).is_some_and(|tensor| tensor.data_type == Some(DataType::INT32)) {
+            let (dims, data) = self.raw(name, DataType::INT32, 4)?;
+            return Ok((dims, data.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes).into()).collect()));
+        }
         let (dims, data) = self.raw(name, DataType::INT64, 8)?;
         Ok((dims, data.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()))
     }

@@ -81,8 +81,11 @@ fn external(entries: &BTreeMap<String, String>, folder: &Path) -> Result<Vec<u8>
     }
     let path = folder.join(path);
     let unread = |error: std::io::Error| format!("its data lie in {}, which cannot be read: {error}", path.display());
-    let mut file = File::open(&path).map_err(unread)?;
-    let size = file.metadata().map_err(unread)?.len();
+    let about = std::fs::metadata(&path).map_err(unread)?;
+    if !about.is_file() {
+        return Err(format!("its data lie in {}; expected a file", path.display()));
+    }
+    let (mut file, size) = (File::open(&path).map_err(unread)?, about.len());
     let length = length.unwrap_or(size.saturating_sub(offset));
     if offset.checked_add(length).is_none_or(|end| end > size) {
         return Err(format!(
@@ -126,6 +129,7 @@ mod tests {
             (&[("location", "../w.data")], "its data lie in `../w.data`; expected a file in the folder of the network"),
             (&[("location", "/etc/passwd")], "expected a file in the folder of the network"),
             (&[("location", "v.data")], "v.data, which cannot be read"),
+            (&[("location", ".")], "expected a file"),
             (&[("location", "w.data"), ("length", "11")], "its data are 11 bytes"),
             (&[("location", "w.data"), ("offset", "18446744073709551615"), ("length", "2")], "which has 10"),
             (&[("location", "w.data"), ("offset", "-1")], "`offset` of its data in `w.data`: expected a number"),

@@ -79,7 +79,7 @@ impl Reading<'_> {
         let input = &self.tensors[source];
         let table = FunctionTable::new(activation, [input.quantisation, quantisation]);
         let tensor = Tensor { quantisation, ..input.clone() };
-        if self.is_flat(node, 0) {
+        if node.input.first().is_some_and(|name| self.is_flat(name)) {
             self.flattened.extend(node.output.first().cloned());
         }
         self.keep(node, name, Operator::Function(table), vec![source], tensor);
@@ -105,19 +105,30 @@ impl Reading<'_> {
         let quantisation = self.constants.quantisation(&node.input, 6)?;
         let is_signed = self.constants.is_signed(node.input.get(7).map_or("", String::as_str));
         let [a, b] = [&self.tensors[inputs[0]], &self.tensors[inputs[1]]];
-        let are_flat = [self.is_flat(node, 0), self.is_flat(node, 3)];
-        if are_flat[0] != are_flat[1] || are_flat[0] && a.shape != b.shape {
-            let what = "one of its factors has rows and columns, and the other has none; give both of them or neither";
-            return Err(content(&attributes.1, what));
+        let are_flat = self.are_flat(node, attributes)?;
+        if are_flat && a.shape != b.shape {
+            return Err(content(&attributes.1, "its factors have no rows and columns, and are of different sizes"));
         }
         let table = ProductTable::new([a.quantisation, b.quantisation, quantisation], is_signed);
         let larger = if a.shape.positions() < b.shape.positions() { b } else { a };
         let tensor = Tensor { quantisation, ..larger.clone() };
-        if are_flat[0] {
+        if are_flat {
             self.flattened.extend(node.output.first().cloned());
         }
         self.keep(node, name, Operator::Multiply(table), inputs, tensor);
         Ok(())
+    }
+
+    /// Whether the two tensors that a node reads have no rows and columns; one with and one without would be joined otherwise.
+    pub(super) fn are_flat(&self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<bool, FileError> {
+        match [0, 3].map(|at: usize| node.input.get(at).is_some_and(|name| self.is_flat(name))) {
+            [first, second] if first == second => Ok(first),
+            _ => {
+                let what =
+                    "one of its two tensors has rows and columns, and the other has none; give both of them or neither";
+                Err(content(&attributes.1, what))
+            }
+        }
     }
 
     /// The average over rows and columns; its axes are an attribute, or a constant behind the scales and zero points.
@@ -135,7 +146,7 @@ impl Reading<'_> {
         };
         axes.iter_mut().filter(|axis| **axis < 0).for_each(|axis| *axis += 4);
         axes.sort_unstable();
-        if axes != [2, 3] || self.is_flat(node, 0) {
+        if axes != [2, 3] || node.input.first().is_some_and(|name| self.is_flat(name)) {
             let what = format!("expected the average over rows and columns, the axes 2 and 3, found {axes:?}");
             return Err(content(&attributes.1, what));
         }
@@ -145,9 +156,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Whether what a node reads has no rows and columns.
-    fn is_flat(&self, node: &NodeProto, at: usize) -> bool {
-        let Some(name) = node.input.get(at) else { return false };
+    /// Whether a tensor has no rows and columns.
+    pub(super) fn is_flat(&self, name: &str) -> bool {
         self.flattened.contains(name) || self.known.get(name).is_some_and(|&tensor| self.tensors[tensor].flat)
     }
 }

@@ -92,7 +92,10 @@ impl<'f> FloatReading<'f> {
         let size = |at: usize| {
             let own = (at + dims.len()).checked_sub(rank).map_or(1, |at| dims[at]);
             let said = (at + said.len()).checked_sub(rank).map_or(Some(1), |at| usize::try_from(said[at]).ok());
-            Some(if own == 1 { said? } else { own })
+            match (own, said?) {
+                (1, said) => Some(said),
+                (own, said) => (said == 1 || said == own).then_some(own),
+            }
         };
         let to: Vec<usize> = (0..rank).map(size).collect::<Option<_>>()?;
         let count = to.iter().try_fold(1_usize, |all, &size| all.checked_mul(size))?;

@@ -55,7 +55,7 @@ impl Reading<'_> {
         match node.op_type.as_deref() {
             Some("QLinearConv") => self.conv(node, name, &attributes),
             Some("QGemm") => self.dense(node, name, &attributes),
-            Some("QLinearAdd") => self.add(node, name),
+            Some("QLinearAdd") => self.add(node, name, &attributes),
             Some("MaxPool") => self.pool(node, name, &attributes),
             Some("Concat") => self.concat(node, name, &attributes),
             Some("QLinearConcat") => self.concat_quantised(node, name, &attributes),
@@ -148,9 +148,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn add(&mut self, node: &NodeProto, name: String) -> Result<(), FileError> {
+    fn add(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let inputs = vec![self.tensor(&name, &node.input, 0)?, self.tensor(&name, &node.input, 3)?];
         let quantisation = self.constants.quantisation(&node.input, 6)?;
+        if self.are_flat(node, attributes)? {
+            self.flattened.extend(node.output.first().cloned());
+        }
         let [a, b] = [&self.tensors[inputs[0]], &self.tensors[inputs[1]]];
         let table = SumTable::new([a.quantisation, b.quantisation, quantisation]);
         let tensor = Tensor { quantisation, ..a.clone() };
@@ -217,6 +220,9 @@ impl Reading<'_> {
     ) -> Result<(), FileError> {
         attributes.expect("axis", 1)?;
         let Some(&first) = inputs.first() else { return Err(content(&attributes.1, "it has no inputs")) };
+        if node.input.iter().any(|name| self.is_flat(name)) {
+            self.flattened.extend(node.output.first().cloned());
+        }
         let channels = inputs.iter().map(|&input| self.tensors[input].shape.channels).sum();
         let first = self.tensors[first].clone();
         let tensor = Tensor { shape: Shape { channels, ..first.shape }, quantisation, ..first };

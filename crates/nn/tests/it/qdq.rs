@@ -109,6 +109,16 @@ fn changes_are_those_of_whole_runs(network: &Network) -> usize {
 const GATED: &[u8] = include_bytes!("../vectors/gated-qdq.onnx");
 
 #[test]
+fn tensors_with_and_without_rows_and_columns_are_not_taken_for_pairs() {
+    // ONNX joins [1, 16] and [1, 16, 1, 1] to [1, 16, 1, 16].
+    let [from, to] = ["hidden.gate", "second.more"].map(|name| format!("{name}_DequantizeLinear_Output").into_bytes());
+    let at = GATED.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
+    let file = [&GATED[..at], &to, &GATED[at + from.len()..]].concat();
+    let said = read_network("joined", &file).unwrap_err().to_string();
+    assert!(said.contains("the node `hidden`: one of its two tensors has rows and columns"), "{said}");
+}
+
+#[test]
 fn gates_and_functions_of_one_number_are_what_onnx_runtime_makes_of_them() {
     let network = read_network("gated", GATED).unwrap();
     let of_class = |class: &str| -> Vec<String> {
