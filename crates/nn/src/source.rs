@@ -143,7 +143,7 @@ impl NetworkSource {
         let bundled = NETWORKS.iter().find(|bundled| bundled.name == self.network);
         let of_file = || match bundled {
             Some(bundled) => bundled.file.is_none(),
-            None => self.file().is_ok_and(|bytes| is_float(&bytes)),
+            None => std::fs::read(&self.network).is_ok_and(|bytes| is_float(&bytes)),
         };
         self.format.or_else(|| of_file().then(ValueFormat::default))
     }

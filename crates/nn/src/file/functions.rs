@@ -5,6 +5,7 @@ use rten_onnx::onnx::NodeProto;
 use super::attributes::Attributes;
 use super::constants::Constants;
 use super::error::{FileError, content, quantised_functions};
+use super::order::axis_of;
 use super::reading::Reading;
 use crate::float::{Activation, ActivationFunction};
 use crate::network::{FunctionTable, Operator, ProductTable, Tensor};
@@ -79,9 +80,7 @@ impl Reading<'_> {
         let input = &self.tensors[source];
         let table = FunctionTable::new(activation, [input.quantisation, quantisation]);
         let tensor = Tensor { quantisation, ..input.clone() };
-        if node.input.first().is_some_and(|name| self.is_flat(name)) {
-            self.flattened.extend(node.output.first().cloned());
-        }
+        self.stay_flat(node);
         self.keep(node, name, Operator::Function(table), vec![source], tensor);
         Ok(())
     }
@@ -112,9 +111,7 @@ impl Reading<'_> {
         let table = ProductTable::new([a.quantisation, b.quantisation, quantisation], is_signed);
         let larger = if a.shape.positions() < b.shape.positions() { b } else { a };
         let tensor = Tensor { quantisation, ..larger.clone() };
-        if are_flat {
-            self.flattened.extend(node.output.first().cloned());
-        }
+        self.stay_flat(node);
         self.keep(node, name, Operator::Multiply(table), inputs, tensor);
         Ok(())
     }
@@ -140,20 +137,27 @@ impl Reading<'_> {
     ) -> Result<(), FileError> {
         let source = self.tensor(&name, &node.input, 0)?;
         let quantisation = self.constants.quantisation(&node.input, 3)?;
-        let mut axes = match node.input.get(5).map_or("", String::as_str) {
+        let said = match node.input.get(5).map_or("", String::as_str) {
             "" => attributes.find("axes").map_or_else(Vec::new, |attribute| attribute.ints.clone()),
             axes => self.constants.longs(axes)?,
         };
-        axes.iter_mut().filter(|axis| **axis < 0).for_each(|axis| *axis += 4);
+        let mut axes: Vec<_> = said.iter().filter_map(|&axis| axis_of(axis, 4)).collect();
         axes.sort_unstable();
-        if axes != [2, 3] || node.input.first().is_some_and(|name| self.is_flat(name)) {
-            let what = format!("expected the average over rows and columns, the axes 2 and 3, found {axes:?}");
+        if said.len() != 2 || axes != [2, 3] || node.input.first().is_some_and(|name| self.is_flat(name)) {
+            let what = format!("expected the average over rows and columns, the axes 2 and 3, found {said:?}");
             return Err(content(&attributes.1, what));
         }
         let shape = self.tensors[source].shape.of_channels();
         let tensor = Tensor { shape, flat: attributes.number("keepdims", 1) == 0, quantisation };
         self.keep(node, name, Operator::Mean, vec![source], tensor);
         Ok(())
+    }
+
+    /// The output of a node has no rows and columns if a tensor that it reads has none.
+    pub(super) fn stay_flat(&mut self, node: &NodeProto) {
+        if node.input.iter().any(|name| self.is_flat(name)) {
+            self.flattened.extend(node.output.first().cloned());
+        }
     }
 
     /// Whether a tensor has no rows and columns.

@@ -151,9 +151,8 @@ impl Reading<'_> {
     fn add(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
         let inputs = vec![self.tensor(&name, &node.input, 0)?, self.tensor(&name, &node.input, 3)?];
         let quantisation = self.constants.quantisation(&node.input, 6)?;
-        if self.are_flat(node, attributes)? {
-            self.flattened.extend(node.output.first().cloned());
-        }
+        self.are_flat(node, attributes)?;
+        self.stay_flat(node);
         let [a, b] = [&self.tensors[inputs[0]], &self.tensors[inputs[1]]];
         let table = SumTable::new([a.quantisation, b.quantisation, quantisation]);
         let tensor = Tensor { quantisation, ..a.clone() };
@@ -220,9 +219,7 @@ impl Reading<'_> {
     ) -> Result<(), FileError> {
         attributes.expect("axis", 1)?;
         let Some(&first) = inputs.first() else { return Err(content(&attributes.1, "it has no inputs")) };
-        if node.input.iter().any(|name| self.is_flat(name)) {
-            self.flattened.extend(node.output.first().cloned());
-        }
+        self.stay_flat(node);
         let channels = inputs.iter().map(|&input| self.tensors[input].shape.channels).sum();
         let first = self.tensors[first].clone();
         let tensor = Tensor { shape: Shape { channels, ..first.shape }, quantisation, ..first };
